@@ -1,0 +1,2 @@
+// Package arq holds accelerator requests as values.
+package arq
