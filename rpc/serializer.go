@@ -1,0 +1,42 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// Serializer turns one argument or one result into JSON and back, as oslo.messaging's serializers do for one entity at a
+// time. The context carries the request context (see [RequestOf]). Implementations are safe for concurrent use; the bytes
+// that Serialize returns are copied by the caller before anything else happens, those given to Deserialize are only valid
+// during the call.
+type Serializer interface {
+	Serialize(ctx context.Context, v any) (json.RawMessage, error)
+	// Deserialize stores the value in *v, which has the type of the argument or the result.
+	Deserialize(ctx context.Context, raw json.RawMessage, v any) error
+}
+
+// JSON is the default serializer: encoding/json, except that numbers decoded into an any stay exact as [json.Number].
+type JSON struct{}
+
+// Serialize implements [Serializer].
+func (JSON) Serialize(_ context.Context, v any) (json.RawMessage, error) { return json.Marshal(v) }
+
+// Deserialize implements [Serializer].
+func (JSON) Deserialize(_ context.Context, raw json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("data after the JSON value")
+	}
+	return nil
+}
+
+// Null is the result of a method that returns nothing: JSON null. It never passes through a [Serializer], and a client that
+// expects Null ignores what it gets.
+type Null struct{}
