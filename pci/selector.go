@@ -1,0 +1,157 @@
+package pci
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Verdict is what became of one device.
+type Verdict string
+
+// The verdicts.
+const (
+	// Selected: report the device.
+	Selected Verdict = "selected"
+	// Unmatched: no rule matches the device.
+	Unmatched Verdict = "unmatched"
+	// Excluded: a rule matches, and exclude_list names the address.
+	Excluded Verdict = "excluded"
+	// Refused: a rule matches, and the class guard refuses the device. No
+	// report may be sent while any device is refused.
+	Refused Verdict = "refused"
+)
+
+// Decision is what was decided for one device, and why.
+type Decision struct {
+	Device  Device
+	Verdict Verdict
+	// Rule is where the first matching rule stands; nil when Unmatched.
+	Rule *Location
+	// Managed is the effective managed mode of the first matching rule: true
+	// when the rule does not say.
+	Managed bool
+	// ManagedExplicit tells that the rule says it, and that the report must
+	// carry the key.
+	ManagedExplicit bool
+	// Unsafe tells that the class guard would have refused the device and the
+	// workaround admitted it. Such a device keeps data between tenants.
+	Unsafe bool
+	// Reason explains the verdict to an operator.
+	Reason string
+}
+
+// Selector decides which devices may be managed. The zero value selects
+// nothing.
+type Selector struct {
+	// Spec holds the inclusion rules.
+	Spec DeviceSpec
+	// Exclude holds the addresses that are never reported.
+	Exclude ExcludeList
+	// AllowUnsafe is [workarounds] allow_unsafe_devices: it bypasses the class
+	// guard and nothing else. The operator then answers for data that passes
+	// between tenants.
+	AllowUnsafe bool
+	// MatchParent lets a rule with one concrete address of a physical function
+	// select its virtual functions too, as Nova does. The default, false, is
+	// what Cyborg 17 does at run time: the address selects the physical
+	// function alone. Switching it on makes a running host report all virtual
+	// functions next to an assignable physical function; assigning the
+	// physical function destroys them.
+	MatchParent bool
+}
+
+// Selection is the outcome of [Selector.Select].
+type Selection struct {
+	// Decisions has one element for each device, in ascending address order.
+	Decisions []Decision
+	// Warnings are in the order of the decisions.
+	Warnings []Warning
+}
+
+// Selected gives the decisions whose device is to be reported, in ascending
+// address order.
+func (s Selection) Selected() []Decision { return s.with(Selected) }
+
+func (s Selection) with(v Verdict) []Decision {
+	var out []Decision
+	for _, d := range s.Decisions {
+		if d.Verdict == v {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Err returns a [*ClassError] when the class guard refused any device, and nil
+// otherwise. It is a configuration error: at start the service must stop,
+// later the report must be withheld.
+func (s Selection) Err() error {
+	if refused := s.with(Refused); refused != nil {
+		return &ClassError{Refused: refused}
+	}
+	return nil
+}
+
+// NewWarnings gives the warnings that the previous selection did not have, so
+// that a periodic report repeats none while a device that reappears is warned
+// about again.
+func (s Selection) NewWarnings(previous Selection) []Warning {
+	old := make(map[Warning]bool, len(previous.Warnings))
+	for _, w := range previous.Warnings {
+		old[w] = true
+	}
+	var out []Warning
+	for _, w := range s.Warnings {
+		if !old[w] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// ClassError says that selected devices belong to an excluded PCI class.
+type ClassError struct {
+	// Refused are the decisions with verdict Refused.
+	Refused []Decision
+}
+
+func (e *ClassError) Error() string {
+	parts := make([]string, len(e.Refused))
+	for i, d := range e.Refused {
+		parts[i] = fmt.Sprintf("%s (class %s, kernel driver %s, selected by %s)",
+			d.Device.Address, classText(d.Device.Class), driverText(d.Device.Driver), d.Rule)
+	}
+	return fmt.Sprintf("the generic pci driver refuses devices of an excluded or unreadable pci class: %s; "+
+		"narrow [pci] device_spec, name the addresses in [pci] exclude_list, or set "+
+		"[workarounds] allow_unsafe_devices = true and answer for data left on the devices between tenants",
+		strings.Join(parts, ", "))
+}
+
+func classText(c Class) string {
+	if !c.Known() {
+		return "unknown"
+	}
+	return fmt.Sprintf("%04x, %s", c.Code()>>8, c)
+}
+
+func driverText(driver string) string {
+	if driver == "" {
+		return "none"
+	}
+	return driver
+}
+
+// Select decides for every device. It does not change devices.
+func (s Selector) Select(devices []Device) Selection {
+	devices = slices.SortedFunc(slices.Values(devices), func(a, b Device) int { return a.Address.Compare(b.Address) })
+	facts := newHostFacts(devices)
+	sel := Selection{Decisions: make([]Decision, 0, len(devices))}
+	for _, d := range devices {
+		decision, warnings := s.decide(d, facts)
+		sel.Decisions = append(sel.Decisions, decision)
+		sel.Warnings = append(sel.Warnings, warnings...)
+	}
+	sel.Warnings = append(sel.Warnings, parentWarnings(sel.Selected())...)
+	return sel
+}

@@ -1,0 +1,3 @@
+// Package specschema checks entries of [pci] device_spec against their JSON
+// Schema.
+package specschema

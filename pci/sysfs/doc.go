@@ -1,0 +1,2 @@
+// Package sysfs reads the PCI tree of a Linux host.
+package sysfs
