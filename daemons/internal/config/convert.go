@@ -70,9 +70,6 @@ func (c *Config) convertFound(d declared, found []setting) (any, error) {
 func (c *Config) convertDefault(d declared) (any, error) {
 	switch v := d.Default.(type) {
 	case nil:
-		if d.Kind == MultiStr {
-			return []string(nil), nil
-		}
 		return nil, nil
 	case []string:
 		out := make([]string, len(v))

@@ -53,7 +53,7 @@ func adapterOptions(name, serviceType string) []Option {
 		{Name: "status_code_retry_delay", Kind: Float},
 		{Name: "timeout", Kind: Float, Help: "request timeout s"},
 		{Name: "tls_ciphers", Inert: true},
-		{Name: "tls_min_version", Choices: []string{"None", "1.2", "1.3"}, Inert: true},
+		{Name: "tls_min_version", Choices: []string{"1.2", "1.3"}, Inert: true},
 		{Name: "valid_interfaces", Kind: List, Default: []string{"internal", "public"}, Help: "preferred interfaces in order"},
 		{Name: "version", Inert: true, Help: "accepted and ignored"},
 		{Name: "service_type", Default: serviceType, Help: "catalog type"},
@@ -117,6 +117,6 @@ func serviceUserOptions() []Option {
 		{Name: "split_loggers", Kind: Bool, Default: false, Inert: true},
 		{Name: "timeout", Kind: Float, Help: "request timeout s"},
 		{Name: "tls_ciphers", Inert: true},
-		{Name: "tls_min_version", Choices: []string{"None", "1.2", "1.3"}, Inert: true},
+		{Name: "tls_min_version", Choices: []string{"1.2", "1.3"}, Inert: true},
 	}...))
 }

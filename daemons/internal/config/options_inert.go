@@ -92,7 +92,7 @@ func glanceOptions() []Option {
 		{Name: "status_code_retry_delay", Kind: Float, Inert: true},
 		{Name: "timeout", Kind: Float, Inert: true, Help: "request timeout s"},
 		{Name: "tls_ciphers", Inert: true},
-		{Name: "tls_min_version", Choices: []string{"None", "1.2", "1.3"}, Inert: true},
+		{Name: "tls_min_version", Choices: []string{"1.2", "1.3"}, Inert: true},
 		{Name: "valid_interfaces", Kind: List, Default: []string{"internal", "public"}, Inert: true, Help: "preferred interfaces in order"},
 		{Name: "version", Inert: true, Help: "accepted and ignored"},
 	})

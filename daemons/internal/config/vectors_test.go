@@ -50,6 +50,9 @@ func TestVectors(t *testing.T) {
 	for _, c := range readVectors[lookupCase](t, dir, "default_config_lookup.json") {
 		run(c.Name, c.check)
 	}
+	for _, o := range readOptions(t, dir) {
+		run(o.Group+"/"+o.Dest, o.check)
+	}
 }
 
 func readVectors[T any](t *testing.T, dir, name string) []T {
@@ -66,6 +69,82 @@ func readVectors[T any](t *testing.T, dir, name string) []T {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// peerOption is one option as the peer declares it.
+type peerOption struct {
+	Group, Dest, Type string
+	Default           any
+	Secret, Mutable   bool
+	CLI               bool
+	DeprecatedOpts    []string `json:"deprecated_opts"`
+	Min, Max          *float64
+	Choices           []*string
+}
+
+func readOptions(t *testing.T, dir string) []peerOption {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, "options.json"))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	var file struct{ Options []peerOption }
+	if err == nil {
+		err = json.Unmarshal(content, &file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Options
+}
+
+// notDeclared are the options that are read before any other or that describe
+// only the peer's command line.
+var notDeclared = []string{"config_file", "config_dir", "config_source", "shell_completion"}
+
+// The table must declare what the peer declares: type, default, former names.
+func (o peerOption) check(t *testing.T) {
+	if slices.Contains(notDeclared, o.Dest) {
+		return
+	}
+	facts := Facts{Hostname: "<gethostname()>", FQDN: "<getfqdn()>", Program: "<argv[0] basename>"}
+	schema, err := NewSchema(Options(facts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The specification renames it and keeps the old name.
+	if o.Dest == "passthrough_whitelist" {
+		o.Dest = "device_spec"
+	}
+	i, ok := schema.index[Name{o.Group, o.Dest}]
+	if !ok {
+		t.Fatal("not declared")
+	}
+	got := schema.options[i]
+	kinds := map[string]Kind{"Integer": Int, "Boolean": Bool, "List": List, "Float": Float, "MultiString": MultiStr, "HostAddress": HostAddr, "Port": Port}
+	want := kinds[o.Type]
+	if want == "" {
+		want = Str
+	}
+	if got.Kind != want || got.Secret != o.Secret || got.Mutable != o.Mutable || got.Flag != "" != o.CLI {
+		t.Errorf("kind %s, secret %v, mutable %v, flag %q; want %+v", got.Kind, got.Secret, got.Mutable, got.Flag, o)
+	}
+	// A choice of nothing is "unset" here.
+	choices := slices.DeleteFunc(o.Choices, func(c *string) bool { return c == nil })
+	if diff := cmp.Diff(len(choices), len(got.Choices)); diff != "" {
+		t.Errorf("choices (-oslo +ours):\n%s", diff)
+	}
+	for _, former := range o.DeprecatedOpts {
+		group, name, _ := strings.Cut(former, ".")
+		if !slices.Contains(got.former, normalName(group, name)) {
+			t.Errorf("former name %s is missing", former)
+		}
+	}
+	text := func(v any) string { return strings.TrimSuffix(strings.Trim(fmt.Sprint(v), "[]"), "<nil>") }
+	// A directory of Python's has no meaning here.
+	if text(o.Default) != text(got.Default) && o.Dest != "pybasedir" {
+		t.Errorf("default %v, want %v", got.Default, o.Default)
+	}
 }
 
 func (c iniCase) check(t *testing.T) {
