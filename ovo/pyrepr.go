@@ -21,9 +21,9 @@ func pyStr(v any) string {
 	case time.Time:
 		return isoFormat(v, ' ')
 	case netip.Addr:
-		return v.String()
+		return addrText(v)
 	case netip.Prefix:
-		return v.String()
+		return prefixText(v)
 	}
 	return pyRepr(v)
 }
@@ -51,9 +51,9 @@ func appendRepr(b []byte, v any) []byte {
 	case time.Time:
 		return appendReprTime(b, v)
 	case netip.Addr:
-		return fmt.Appendf(b, "IPAddress('%s')", v)
+		return fmt.Appendf(b, "IPAddress('%s')", addrText(v))
 	case netip.Prefix:
-		return fmt.Appendf(b, "IPNetwork('%s')", v)
+		return fmt.Appendf(b, "IPNetwork('%s')", prefixText(v))
 	case []any:
 		return append(appendReprItems(append(b, '['), v), ']')
 	case Tuple:
@@ -285,4 +285,12 @@ func pyTypeName(v any) string {
 		return v.pyTypeName()
 	}
 	return fmt.Sprintf("%T", v)
+}
+
+// pyQualifiedName is the type's name in messages of Python itself, with its module.
+func pyQualifiedName(v any) string {
+	if _, ok := v.(time.Time); ok {
+		return "datetime.datetime"
+	}
+	return pyTypeName(v)
 }

@@ -1,7 +1,10 @@
 package ovo
 
 import (
+	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Type is a wire type: the Python field type of a field or of a container's element, with Python's rules for what it
@@ -32,13 +35,21 @@ type place struct {
 
 // objectSpace is what types need to know about objects; a registry has it.
 type objectSpace interface {
-	// className returns the class name of o.
-	className(o Object) string
-	// objectText returns the text form of o.
-	objectText(o Object) string
+	// classNames returns the class name of o and those of the classes it is derived from, its own first.
+	classNames(o Object) []string
+	// primitiveOf returns the primitive of o at its own version.
+	primitiveOf(o Object) (any, error)
+	// objectOf builds the object of a primitive.
+	objectOf(primitive *Dict) (any, error)
+	// text returns the text form of o, as Python's str().
+	text(o Object) string
+	// label returns the text of o inside another object's text form: "Name(uuid)".
+	label(o Object) string
 	// iterate returns what Python's iteration over o yields: members of a list object, names of the set fields of a
 	// dict-compatible object; false if o cannot be iterated.
 	iterate(o Object) ([]any, bool)
+	// truth is Python's bool(o): false for an empty list object.
+	truth(o Object) bool
 }
 
 // String returns the attribute name that Python's messages use: "fld", "fld[0]", "fld[key][2]".
@@ -55,6 +66,51 @@ func (p *place) element(key string) place {
 }
 
 func (p *place) item(i int) place { return p.element(strconv.Itoa(i)) }
+
+// text is Python's str() of a value at this place.
+func (p *place) text(v any) string {
+	if o, ok := v.(Object); ok && p.objects != nil {
+		return p.objects.text(o)
+	}
+	return pyStr(v)
+}
+
+// typeName is the name of a value's Python type.
+func (p *place) typeName(v any) string {
+	if o, ok := v.(Object); ok && p.objects != nil {
+		return p.objects.classNames(o)[0]
+	}
+	return pyTypeName(v)
+}
+
+// truth is Python's bool() of a value at this place.
+func (p *place) truth(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case []any:
+		return len(v) > 0
+	case Tuple:
+		return len(v) > 0
+	case *Dict:
+		return v.Len() > 0
+	case *Set:
+		return v.Len() > 0
+	case netip.Addr:
+		return !v.IsUnspecified()
+	case Object:
+		return p.objects == nil || p.objects.truth(v)
+	}
+	return true
+}
 
 // fieldRule is Python's Field: a type with the rules for null, default and read-only.
 type fieldRule struct {
@@ -106,26 +162,42 @@ func (r *fieldRule) stringify(at place, v any) (string, error) {
 	return r.typ.stringify(at, v)
 }
 
-// TypeSpec describes a wire type as data.
-type TypeSpec struct {
-	// Name is the name that fingerprints print: String, UUID, List, ... With Values set, any name is an enum.
-	Name string
-	// Element is the type of the elements of a List, Dict or Set.
-	Element *TypeSpec
-	// ElementNullable lets elements be null.
-	ElementNullable bool
-	// Values are the valid values of an enum.
-	Values Values
-	// Transitions makes an enum a state machine: for each state the states that may follow it.
-	Transitions map[string][]string
-	// Object is the class name that an Object accepts, Subclasses whether it accepts derived classes too.
-	Object     string
-	Subclasses bool
-	// Naive makes a DateTime drop the zone of what is assigned; otherwise a time without a zone becomes UTC.
-	Naive bool
+// contract returns the text of the field in a fingerprint.
+func (r *fieldRule) contract() string {
+	def := "<class 'oslo_versionedobjects.fields.UnspecifiedDefault'>"
+	if r.hasDefault {
+		def = defaultText(r.def)
+	}
+	text := r.typ.Name() + "(default=" + def + ",nullable=" + pyRepr(r.nullable)
+	if values, ok := valuesOf(r.typ); ok && !r.plain {
+		text += ",valid_values=" + values.String()
+	}
+	return text + ")"
 }
 
-// NewType returns the wire type that spec describes. An unknown name is a *ValueError, a bad value list an *EnumError.
-func NewType(spec TypeSpec) (Type, error) {
-	return nil, &ValueError{"unknown wire type " + pyReprString(spec.Name)}
+// defaultText is str() of a default, but for a set a form that has an order.
+func defaultText(def any) string {
+	set, ok := def.(*Set)
+	if !ok || set.frozen {
+		return pyStr(def)
+	}
+	texts := make([]string, 0, set.Len())
+	for _, e := range set.items {
+		texts = append(texts, pyStr(e))
+	}
+	slices.Sort(texts)
+	return "set([" + strings.Join(texts, ",") + "])"
+}
+
+// valuesOf returns the valid values of an enum or of a list of enums.
+func valuesOf(t Type) (Values, bool) {
+	switch t := t.(type) {
+	case enumType:
+		return t.values, true
+	case stateMachineType:
+		return t.values, true
+	case *listType:
+		return valuesOf(t.element.typ)
+	}
+	return Values{}, false
 }
