@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-cyborg/cyborg/ovo/pyjson"
 )
 
 // pyStr is Python's str() of a value.
@@ -124,15 +126,7 @@ func appendFloat(b []byte, f float64) []byte {
 	case math.IsInf(f, -1):
 		return append(b, "-inf"...)
 	}
-	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.AppendFloat(b, f, 'e', -1, 64)
-	}
-	start := len(b)
-	b = strconv.AppendFloat(b, f, 'f', -1, 64)
-	if !bytes.ContainsRune(b[start:], '.') {
-		b = append(b, ".0"...)
-	}
-	return b
+	return pyjson.AppendFloat(b, f)
 }
 
 func pyReprString(s string) string { return string(appendReprString(nil, s)) }

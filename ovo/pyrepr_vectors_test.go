@@ -1,0 +1,48 @@
+package ovo
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// runRepr runs the cases of python_repr.json.
+func runRepr(t *testing.T) tally {
+	t.Helper()
+	file := loadVectors(t, "python_repr.json")
+	var count tally
+	for i, c := range items(at(file, "cases")) {
+		v, err := untag(at(c, "value"), nil)
+		if errors.Is(err, errPythonOnly) {
+			count.skipped++
+			continue
+		}
+		name := fmt.Sprintf("python_repr.json case %d", i)
+		switch {
+		case err != nil:
+			count.record(t, name, err.Error())
+		case pyRepr(v) != text(c, "repr"):
+			count.record(t, name, fmt.Sprintf("repr: want %s, got %s", text(c, "repr"), pyRepr(v)))
+		case pyStr(v) != text(c, "str"):
+			count.record(t, name, fmt.Sprintf("str: want %s, got %s", text(c, "str"), pyStr(v)))
+		case pyTypeName(v) != text(c, "type"):
+			count.record(t, name, fmt.Sprintf("type: want %s, got %s", text(c, "type"), pyTypeName(v)))
+		default:
+			count.record(t, name, "")
+		}
+	}
+	for _, r := range items(at(file, "non_printable_ranges")) {
+		for c := items(r)[0].(int64); c <= items(r)[1].(int64); c++ {
+			if printable(rune(c)) {
+				t.Errorf("U+%04X is printable", c)
+			}
+		}
+	}
+	return count
+}
+
+func TestReprVectors(t *testing.T) {
+	t.Parallel()
+	count := runRepr(t)
+	t.Logf("%+v", count)
+}
