@@ -2,8 +2,22 @@ package rpc
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
+)
+
+const (
+	defaultTimeout = 60 * time.Second
+	// routeRetry is the time between two attempts to send what no queue takes.
+	routeRetry = 250 * time.Millisecond
+	// asideSize is the size of a reply above which it is decoded in a goroutine of its own, so that others are not held up.
+	asideSize = 1 << 20
 )
 
 // ClientConfig configures a [Client]; the zero value is usable.
@@ -15,7 +29,7 @@ type ClientConfig struct {
 	// Timeout bounds calls whose context has no deadline and whose remote has no timeout; 0 means 60 s (rpc_response_timeout).
 	Timeout time.Duration
 	// RouteWait is how long a call or cast that no queue takes is tried again; 0 fails it at once. It suits calls to a topic
-	// whose servers may be restarting, not those to a named server.
+	// whose servers may be restarting; requests to a named server always fail at once.
 	RouteWait time.Duration
 	// Interceptors run around every call, the first outermost.
 	Interceptors []Interceptor
@@ -25,16 +39,234 @@ type ClientConfig struct {
 	Observe func(Event)
 }
 
-// Client sends requests over a transport and receives the replies in one queue, which it opens with the first call. One client serves any
-// number of remotes.
+// Client sends requests over a transport and receives the replies in one queue, which it opens with the first call. One
+// client serves any number of remotes.
 type Client struct {
-	transport Transport
-	cfg       ClientConfig
+	transport  Transport
+	cfg        ClientConfig
+	serializer Serializer
+	timeout    time.Duration
+	log        *slog.Logger
+
+	closed  chan struct{}
+	replies replyListener
 }
 
 // NewClient makes a client. It starts nothing until the first call.
-func NewClient(t Transport, cfg ClientConfig) *Client { panic("not yet") }
+func NewClient(t Transport, cfg ClientConfig) *Client {
+	c := &Client{transport: t, cfg: cfg, serializer: cfg.Serializer, timeout: cfg.Timeout, log: cfg.Logger, closed: make(chan struct{})}
+	if c.serializer == nil {
+		c.serializer = JSON{}
+	}
+	if c.timeout == 0 {
+		c.timeout = defaultTimeout
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.replies.init(c)
+	return c
+}
 
 // Close fails the calls that still wait with [ErrClosed] and deletes the reply queue. It returns when that is done, or with
 // the cause of ctx's end. It does not close the transport.
-func (c *Client) Close(ctx context.Context) error { panic("not yet") }
+func (c *Client) Close(ctx context.Context) error {
+	done := c.replies.close()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (c *Client) observe(e Event) {
+	if c.cfg.Observe != nil {
+		c.cfg.Observe(e)
+	}
+}
+
+// replyListener consumes the reply queue and hands the replies to those who wait.
+type replyListener struct {
+	client *Client
+	queue  string
+
+	up      atomic.Bool
+	running sync.WaitGroup // the listener, and replies being decoded aside
+
+	mu      sync.Mutex
+	stop    context.CancelFunc // nil until the first call
+	isUp    chan struct{}      // closed while up
+	failed  error              // why listening ended for good
+	closing bool
+	waiters map[string]*waiter
+}
+
+func (l *replyListener) init(c *Client) {
+	l.client = c
+	l.isUp = make(chan struct{})
+	l.waiters = map[string]*waiter{}
+}
+
+// open starts the listener if need be and waits until it consumes.
+func (l *replyListener) open(ctx context.Context) error {
+	if l.up.Load() {
+		return nil
+	}
+	l.mu.Lock()
+	if l.closing {
+		l.mu.Unlock()
+		return ErrClosed
+	}
+	if l.stop == nil {
+		l.start()
+	}
+	isUp := l.isUp
+	l.mu.Unlock()
+	select {
+	case <-isUp:
+		return nil
+	case <-l.client.closed:
+		return l.reason()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *replyListener) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.stop = cancel
+	l.queue = l.client.transport.NewReplyQueue()
+	l.running.Go(func() {
+		err := l.client.transport.Listen(ctx, Source{ReplyQueue: l.queue}, l)
+		if ctx.Err() == nil {
+			l.fail(err)
+		}
+	})
+}
+
+// fail ends the client because there will be no replies any more.
+func (l *replyListener) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing {
+		return
+	}
+	l.closing = true
+	l.failed = ErrClosed
+	if err != nil && !errors.Is(err, ErrClosed) {
+		l.failed = fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	close(l.client.closed)
+}
+
+func (l *replyListener) reason() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
+}
+
+// close ends the listener and returns a channel that is closed when it has ended.
+func (l *replyListener) close() <-chan struct{} {
+	l.fail(nil)
+	l.mu.Lock()
+	if l.stop != nil {
+		l.stop()
+	}
+	l.mu.Unlock()
+	done := make(chan struct{})
+	go func() { // ends with the listener
+		l.running.Wait()
+		close(done)
+	}()
+	return done
+}
+
+// Listening implements [Receiver].
+func (l *replyListener) Listening(up bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if up == l.up.Load() {
+		return
+	}
+	l.up.Store(up)
+	if up {
+		close(l.isUp)
+	} else {
+		l.isUp = make(chan struct{})
+	}
+}
+
+// Deliver implements [Receiver].
+func (l *replyListener) Deliver(_ context.Context, d Delivery) {
+	if len(d.Body) > asideSize {
+		l.running.Go(func() { l.take(d) })
+		return
+	}
+	l.take(d)
+}
+
+func (l *replyListener) take(d Delivery) {
+	var reply wire.Reply
+	err := d.Invalid
+	if err == nil {
+		err = reply.Decode(d.Body)
+	}
+	// An error of Settle means that the reply comes again; it will find nobody waiting.
+	_ = d.Settle(err == nil)
+	if err != nil {
+		l.client.log.Warn("reply rejected", "queue", l.queue, "error", err)
+		l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, Err: err})
+		return
+	}
+	l.mu.Lock()
+	w := l.waiters[reply.MsgID]
+	if w != nil && w.merge(reply) {
+		delete(l.waiters, reply.MsgID)
+	}
+	l.mu.Unlock()
+	if w == nil {
+		l.client.log.Debug("reply to nobody", "message_id", reply.MsgID)
+	}
+}
+
+func (l *replyListener) add(id string, w *waiter) {
+	l.mu.Lock()
+	l.waiters[id] = w
+	l.mu.Unlock()
+}
+
+func (l *replyListener) remove(id string) {
+	l.mu.Lock()
+	delete(l.waiters, id)
+	l.mu.Unlock()
+}
+
+// waiter is a call that waits.
+type waiter struct {
+	reply chan wire.Reply // of capacity one: takes the complete answer
+	sent  chan error      // of capacity one: takes the outcome of sending
+	progress
+	partial wire.Reply  // guarded by the listener's mutex
+	monitor *time.Timer // nil without call monitoring
+	period  time.Duration
+}
+
+type progress = Progress
+
+// merge adds an answer and reports whether it was the last. The last result or failure that is not null wins.
+func (w *waiter) merge(r wire.Reply) bool {
+	if w.monitor != nil {
+		w.monitor.Reset(w.period)
+	}
+	if r.Failure != nil {
+		w.partial.Failure = r.Failure
+	}
+	if r.Result != nil {
+		w.partial.Result = r.Result
+	}
+	if r.Ending {
+		w.reply <- w.partial
+	}
+	return r.Ending
+}

@@ -3,6 +3,9 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"sync"
+
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
 )
 
 // RequestContext says on whose behalf a call is made. It travels with every request as Cyborg's does: all 21 keys are always
@@ -31,16 +34,65 @@ func AdminContext() *RequestContext {
 	return &RequestContext{IsAdmin: true, IsAdminProject: true, RequestID: newRequestID()}
 }
 
-// WithRequest returns a context that carries rc, which must not be changed afterwards.
+func newRequestID() string { return "req-" + wire.NewUUID() }
+
+// WithRequest returns a context that carries rc, which must not be changed afterwards. If rc has no request id, a copy with
+// a fresh one is carried.
 func WithRequest(ctx context.Context, rc *RequestContext) context.Context {
+	if rc.RequestID == "" {
+		c := *rc
+		c.RequestID = newRequestID()
+		rc = &c
+	}
 	return context.WithValue(ctx, requestKey{}, &carried{rc: rc})
 }
 
-// RequestOf returns the request context that ctx carries; it must not be changed. If there is none it returns one without user or
-// rights and with a fresh request id, so ask once and pass it on with [WithRequest].
-func RequestOf(ctx context.Context) *RequestContext { panic("not yet") }
+// RequestOf returns the request context that ctx carries; it must not be changed. If there is none it returns one without
+// user or rights and with a fresh request id, so ask once and pass it on with [WithRequest].
+func RequestOf(ctx context.Context) *RequestContext {
+	if c, ok := ctx.Value(requestKey{}).(*carried); ok {
+		return c.request()
+	}
+	return anonymous()
+}
+
+func anonymous() *RequestContext {
+	return &RequestContext{IsAdminProject: true, RequestID: newRequestID()}
+}
 
 type requestKey struct{}
-type carried struct{ rc *RequestContext }
 
-func newRequestID() string { panic("not yet") }
+// carried is a request context on its way: what was received is decoded when somebody asks, and what is sent is encoded
+// once for all calls made with it.
+type carried struct {
+	received []wire.Member
+	decode   sync.Once
+	rc       *RequestContext
+
+	encode sync.Once
+	text   []byte
+	err    error
+}
+
+func (c *carried) request() *RequestContext {
+	c.decode.Do(func() {
+		if c.rc == nil {
+			c.rc = decodeContext(c.received)
+		}
+	})
+	return c.rc
+}
+
+func (c *carried) encoded() ([]byte, error) {
+	c.encode.Do(func() { c.text, c.err = c.request().appendWire(nil) })
+	return c.text, c.err
+}
+
+// carry gives ctx with the request context it carries, adding an anonymous one if there is none.
+func carry(ctx context.Context) (context.Context, *carried) {
+	if c, ok := ctx.Value(requestKey{}).(*carried); ok {
+		return ctx, c
+	}
+	c := &carried{rc: anonymous()}
+	return context.WithValue(ctx, requestKey{}, c), c
+}

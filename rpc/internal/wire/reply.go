@@ -1,0 +1,65 @@
+package wire
+
+// Reply is an answer to a call, or a sign of life while the call runs (no result, no failure, not ending).
+type Reply struct {
+	Result  []byte // raw; nil or null for none
+	Failure []byte // raw; nil or null for none, else a string that [Failure.Decode] reads
+	Ending  bool   // no further answer follows
+	MsgID   string // of the request
+}
+
+var null = []byte("null")
+
+// Encode gives the body of r.
+func (r *Reply) Encode(uniqueID string) ([]byte, error) {
+	s := takeScratch()
+	defer s.giveBack()
+	b := s.b
+	b = append(append(b, `{"result": `...), orNull(r.Result)...)
+	b = append(append(b, `, "failure": `...), orNull(r.Failure)...)
+	if r.Ending {
+		b = append(b, `, "ending": true`...)
+	} else {
+		b = append(b, `, "ending": false`...)
+	}
+	b = appendID(b, `, "_msg_id": "`, r.MsgID)
+	b = appendID(b, `, "_unique_id": "`, uniqueID)
+	b = append(b, '}')
+	s.b = b
+	return seal(b)
+}
+
+func orNull(raw []byte) []byte {
+	if raw == nil {
+		return null
+	}
+	return raw
+}
+
+// Decode reads a body.
+func (r *Reply) Decode(body []byte) error {
+	*r = Reply{}
+	message, err := open(body)
+	if err != nil {
+		return err
+	}
+	return members(message, func(key, value []byte) {
+		switch string(key) {
+		case "result":
+			r.Result = notNull(value)
+		case "failure":
+			r.Failure = notNull(value)
+		case "ending":
+			r.Ending = Truthy(value)
+		case "_msg_id":
+			r.MsgID, _ = Text(value)
+		}
+	})
+}
+
+func notNull(raw []byte) []byte {
+	if raw[0] == 'n' {
+		return nil
+	}
+	return raw
+}

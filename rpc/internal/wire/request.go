@@ -1,0 +1,176 @@
+package wire
+
+import (
+	"bytes"
+
+	"github.com/go-cyborg/cyborg/ovo/pyjson"
+)
+
+const contextPrefix = "_context_"
+
+// Request is a request. The raw values are nil when the member is absent.
+type Request struct {
+	Method    []byte // raw, a string
+	Args      []byte // raw, an object
+	Namespace []byte // raw, a string
+	Version   []byte // raw, a string
+	Timeout   []byte // raw, a number or null: the call-monitor timeout
+	// MsgID and ReplyQueue are set for calls only, UniqueID always. A member that is no string counts as absent.
+	MsgID, ReplyQueue, UniqueID string
+	// Context holds the members of the request context, without their prefix. Of a key that occurs twice the last counts.
+	Context []Member
+}
+
+// Encode gives the body of r. context is what [AppendContext] made of the context; r.Context is not looked at.
+func (r *Request) Encode(context []byte) ([]byte, error) {
+	s := takeScratch()
+	defer s.giveBack()
+	b := s.b
+	b = append(append(b, `{"method": `...), r.Method...)
+	b = append(append(b, `, "args": `...), r.Args...)
+	b = appendRaw(b, `, "namespace": `, r.Namespace)
+	b = appendRaw(b, `, "version": `, r.Version)
+	b = appendID(b, `, "_msg_id": "`, r.MsgID)
+	b = appendID(b, `, "_reply_q": "`, r.ReplyQueue)
+	b = appendRaw(b, `, "_timeout": `, r.Timeout)
+	b = appendID(b, `, "_unique_id": "`, r.UniqueID)
+	b = append(append(b, context...), '}')
+	s.b = b
+	return seal(b)
+}
+
+func appendRaw(b []byte, key string, raw []byte) []byte {
+	if raw == nil {
+		return b
+	}
+	return append(append(b, key...), raw...)
+}
+
+// appendID appends an id of our own or one that was read by us, which needs no more than the usual escapes.
+func appendID(b []byte, key, id string) []byte {
+	if id == "" {
+		return b
+	}
+	b = append(b, key[:len(key)-1]...)
+	b, err := pyjson.AppendString(b, id)
+	if err != nil {
+		b = append(b, `""`...)
+	}
+	return b
+}
+
+// AppendContext appends one member of the request context.
+func AppendContext(dst []byte, key string, value []byte) ([]byte, error) {
+	dst = append(dst, `, `...)
+	dst, err := pyjson.AppendString(dst, contextPrefix+key)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(dst, `: `...), value...), nil
+}
+
+// Decode reads a body. After an error the ids are set if they could be found, so that the sender can be answered.
+func (r *Request) Decode(body []byte) error {
+	*r = Request{}
+	message, err := open(body)
+	if err == nil {
+		err = r.decode(message)
+	}
+	if err != nil {
+		r.MsgID, r.ReplyQueue = salvage(body)
+	}
+	return err
+}
+
+func (r *Request) decode(message []byte) error {
+	r.Context = make([]Member, 0, 22)
+	return members(message, func(key, value []byte) {
+		switch string(key) {
+		case "method":
+			r.Method = value
+		case "args":
+			r.Args = value
+		case "namespace":
+			r.Namespace = value
+		case "version":
+			r.Version = value
+		case "_timeout":
+			r.Timeout = value
+		case "_msg_id":
+			r.MsgID, _ = Text(value)
+		case "_reply_q":
+			r.ReplyQueue, _ = Text(value)
+		case "_unique_id":
+			r.UniqueID, _ = Text(value)
+		default:
+			if bytes.HasPrefix(key, []byte(contextPrefix)) {
+				r.addContext(key[len(contextPrefix):], value)
+			}
+		}
+	})
+}
+
+func (r *Request) addContext(key, value []byte) {
+	for i := range r.Context {
+		if r.Context[i].Key == string(key) {
+			r.Context[i].Value = value
+			return
+		}
+	}
+	r.Context = append(r.Context, Member{internKey(key), value})
+}
+
+// internKey spares the copy of the usual keys.
+func internKey(key []byte) string {
+	if k, ok := usualKeys[string(key)]; ok {
+		return k
+	}
+	return string(key)
+}
+
+// usualKeys is never written.
+var usualKeys = func() map[string]string {
+	m := map[string]string{}
+	for _, k := range []string{
+		"user", "user_id", "user_name", "project_id", "project", "project_name", "domain", "user_domain", "project_domain",
+		"system_scope", "is_admin", "is_admin_project", "read_only", "show_deleted", "auth_token", "request_id",
+		"global_request_id", "resource_uuid", "roles", "user_identity", "service_catalog", "client_timeout",
+	} {
+		m[k] = k
+	}
+	return m
+}()
+
+// salvage finds the ids of a call in a body that cannot be decoded, by looking for the text that Python writes; the last
+// one counts, since the arguments come first.
+func salvage(body []byte) (msgID, replyQueue string) {
+	for _, quote := range []string{`\"`, `"`} {
+		msgID = salvageText(body, quote, "_msg_id")
+		replyQueue = salvageText(body, quote, "_reply_q")
+		if msgID != "" && replyQueue != "" {
+			return msgID, replyQueue
+		}
+	}
+	return "", ""
+}
+
+func salvageText(body []byte, quote, key string) string {
+	key = quote + key + quote
+	at := bytes.LastIndex(body, []byte(key))
+	if at < 0 {
+		return ""
+	}
+	rest := bytes.TrimLeft(body[at+len(key):], ": ")
+	rest, ok := bytes.CutPrefix(rest, []byte(quote))
+	end := bytes.Index(rest, []byte(quote))
+	if !ok || end < 0 || end > 255 {
+		return ""
+	}
+	text := rest[:end]
+	for _, c := range text {
+		if c <= ' ' || c >= 0x7f || c == '\\' || c == '"' {
+			return ""
+		}
+	}
+	return string(text)
+}

@@ -1,0 +1,209 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
+)
+
+// outgoing is one request on its way.
+type outgoing struct {
+	method  *description
+	kind    Kind
+	to      Remote
+	args    json.RawMessage
+	request *carried
+	started time.Time
+	id      string // of a call
+	result  json.RawMessage
+}
+
+var nullJSON = json.RawMessage("null")
+
+func (o *outgoing) do(ctx context.Context) (json.RawMessage, error) {
+	c := o.to.Client
+	if o.kind == KindCall {
+		o.id = wire.NewID()
+	}
+	if len(c.cfg.Interceptors) == 0 {
+		err := o.invoke(ctx)
+		return o.result, err
+	}
+	target := o.to.Target
+	if o.kind == KindCastAll {
+		target.Server = ""
+	}
+	err := chain(ctx, c.cfg.Interceptors, CallInfo{
+		Side: SideClient, Kind: o.kind, Target: target, Method: o.method.name, Version: o.method.version,
+		MessageID: o.id, RequestID: o.request.request().RequestID,
+	}, o.invoke)
+	return o.result, err
+}
+
+func (o *outgoing) invoke(ctx context.Context) error {
+	c := o.to.Client
+	select {
+	case <-c.closed:
+		return c.replies.reason()
+	default:
+	}
+	w := &waiter{sent: make(chan error, 1)}
+	if o.kind == KindCall {
+		if err := c.replies.open(ctx); err != nil {
+			return o.giveUp(ctx, err, "reply queue down")
+		}
+		w.reply = make(chan wire.Reply, 1)
+		if o.to.Monitor > 0 {
+			w.period = o.to.Monitor
+			w.monitor = time.NewTimer(w.period)
+			defer w.monitor.Stop()
+		}
+		c.replies.add(o.id, w)
+		defer c.replies.remove(o.id)
+	}
+	for {
+		if err := o.publish(ctx, w); err != nil {
+			return err
+		}
+		err := o.wait(ctx, w)
+		if !errors.Is(err, ErrUndeliverable) || !o.mayRetry() {
+			return err
+		}
+		select {
+		case <-time.After(routeRetry):
+		case <-ctx.Done():
+			return err
+		case <-c.closed:
+			return c.replies.reason()
+		}
+	}
+}
+
+// mayRetry reports whether an undeliverable request to a topic may be tried again.
+func (o *outgoing) mayRetry() bool {
+	return o.to.Target.Server == "" && time.Since(o.started) < o.to.Client.cfg.RouteWait
+}
+
+// publish encodes the request and hands it to the transport.
+func (o *outgoing) publish(ctx context.Context, w *waiter) error {
+	c, t := o.to.Client, o.to.Target
+	encoded, err := o.request.encoded()
+	if err != nil {
+		return fmt.Errorf("request context of %s: %w", o.method.name, err)
+	}
+	r := wire.Request{Method: o.method.rawName, Args: o.args, Version: o.method.rawVersion, UniqueID: wire.NewID()}
+	if t.Namespace != "" {
+		if r.Namespace, err = json.Marshal(t.Namespace); err != nil {
+			return fmt.Errorf("namespace of %s: %w", o.method.name, err)
+		}
+	}
+	m := Message{
+		To:       Address{Exchange: t.Exchange, Topic: t.Topic, Server: t.Server},
+		Resend:   o.method.idempotent,
+		Progress: &w.progress,
+	}
+	if o.kind == KindCastAll {
+		m.To.Server, m.To.Fanout = "", true
+	}
+	if o.kind == KindCall {
+		r.MsgID, r.ReplyQueue, r.Timeout = o.id, c.replies.queue, o.monitorText()
+		deadline, _ := ctx.Deadline()
+		if m.TTL = time.Until(deadline); m.TTL <= 0 {
+			return o.giveUp(ctx, context.DeadlineExceeded, "not sent (no time left)")
+		}
+	}
+	if m.Body, err = r.Encode(encoded); err != nil {
+		return fmt.Errorf("request %s: %w", o.method.name, err)
+	}
+	c.transport.Send(ctx, m, func(err error) { w.sent <- err })
+	return nil
+}
+
+// monitorText is the number of seconds for the call monitor, null for none.
+func (o *outgoing) monitorText() json.RawMessage {
+	if o.to.Monitor <= 0 {
+		return nullJSON
+	}
+	return strconv.AppendFloat(nil, o.to.Monitor.Seconds(), 'f', -1, 64)
+}
+
+// wait returns when the outcome is known.
+func (o *outgoing) wait(ctx context.Context, w *waiter) error {
+	c := o.to.Client
+	var missed <-chan time.Time
+	if w.monitor != nil {
+		missed = w.monitor.C
+	}
+	confirmed := false
+	sent := w.sent
+	for {
+		select {
+		case err := <-sent:
+			sent = nil
+			switch {
+			case err == nil && o.kind != KindCall:
+				return nil
+			case err == nil:
+				confirmed = true
+			case o.kind != KindCall && ctx.Err() == nil:
+				return fmt.Errorf("%s: %w", o.method.name, err)
+			case errors.Is(err, ErrUnconfirmed):
+				// It may be running: the reply, if any, will tell.
+			case ctx.Err() == nil:
+				return fmt.Errorf("%s: %w", o.method.name, err)
+			}
+		case reply := <-w.reply:
+			return o.finish(reply)
+		case <-missed:
+			return &TimeoutError{Method: o.method.name, MessageID: o.id, Reached: "no heartbeat"}
+		case <-c.closed:
+			return c.replies.reason()
+		case <-ctx.Done():
+			return o.giveUp(ctx, ctx.Err(), o.reached(w, confirmed))
+		}
+	}
+}
+
+func (o *outgoing) finish(reply wire.Reply) error {
+	if reply.Failure != nil {
+		return o.to.Client.cfg.Exceptions.fromWire(reply.Failure)
+	}
+	o.result = reply.Result
+	if o.result == nil {
+		o.result = nullJSON
+	}
+	return nil
+}
+
+// reached tells how far the request got.
+func (o *outgoing) reached(w *waiter, confirmed bool) string {
+	switch {
+	case confirmed:
+		return "confirmed"
+	case w.Sent():
+		return "sent, unconfirmed"
+	}
+	if t, ok := o.to.Client.transport.(interface{ Impediment() error }); ok {
+		if err := t.Impediment(); err != nil {
+			return "not sent (" + err.Error() + ")"
+		}
+	}
+	return "not sent"
+}
+
+// giveUp gives the error for a wait that ctx ended, or err if something else did.
+func (o *outgoing) giveUp(ctx context.Context, err error, reached string) error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return &TimeoutError{Method: o.method.name, MessageID: o.id, Reached: reached}
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", o.method.name, context.Cause(ctx))
+	default:
+		return err
+	}
+}

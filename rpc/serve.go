@@ -1,0 +1,141 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
+)
+
+// incoming is a request being served.
+type incoming struct {
+	wire    wire.Request
+	release func() // frees the worker
+	context *carried
+}
+
+// serve runs one request and answers it.
+func (a *acceptor) serve(q *incoming) {
+	q.context = &carried{received: q.wire.Context}
+	ctx := context.WithValue(a.base, requestKey{}, q.context)
+	wanted := q.wire.MsgID != "" && q.wire.ReplyQueue != ""
+	stopHeartbeat := func() {}
+	if wanted {
+		stopHeartbeat = a.startHeartbeat(q)
+	}
+	result, err := a.invoke(ctx, q)
+	var raw json.RawMessage
+	if err == nil && result != nil {
+		raw, err = a.encodeResult(ctx, result)
+	}
+	stopHeartbeat()
+	r := wire.Reply{Result: raw, Ending: true}
+	if err != nil {
+		r = wire.Reply{Failure: a.failure(q, err), Ending: true}
+	}
+	q.release()
+	if wanted {
+		a.reply(q, r)
+	}
+}
+
+// invoke finds the handler and calls it inside the interceptors.
+func (a *acceptor) invoke(ctx context.Context, q *incoming) (any, error) {
+	d := newDispatch(&q.wire)
+	var result any
+	f := func(ctx context.Context) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &panicError{value: p, stack: debug.Stack()}
+			}
+		}()
+		h, args, err := d.find(a.cfg.Endpoints)
+		if err != nil {
+			return err
+		}
+		result, err = h(ctx, a.cfg.Serializer, args)
+		return err
+	}
+	if len(a.cfg.Interceptors) == 0 {
+		return result, f(ctx)
+	}
+	kind := KindCast
+	if q.wire.MsgID != "" {
+		kind = KindCall
+	}
+	target := a.cfg.Target
+	target.Namespace = d.namespace
+	err := chain(ctx, a.cfg.Interceptors, CallInfo{
+		Side: SideServer, Kind: kind, Target: target, Method: d.method, Version: d.version,
+		MessageID: q.wire.MsgID, RequestID: q.context.request().RequestID,
+	}, f)
+	return result, err
+}
+
+func (a *acceptor) encodeResult(ctx context.Context, result any) (json.RawMessage, error) {
+	if _, nothing := result.(Null); nothing {
+		return nil, nil
+	}
+	raw, err := a.cfg.Serializer.Serialize(ctx, result)
+	if err == nil && len(raw) == 0 {
+		err = errors.New("the serializer gave nothing")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	return raw, nil
+}
+
+// panicError is what a panic of a handler becomes.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// failure logs an error of a handler and gives what is sent for it. What the exception table does not know is told to the
+// log only.
+func (a *acceptor) failure(q *incoming, err error) []byte {
+	id := q.requestID()
+	method, _ := wire.Text(q.wire.Method)
+	log := a.log.With("method", method, "message_id", q.wire.MsgID, "request_id", id)
+	r, expected, tableErr := a.cfg.Exceptions.wire(err)
+	if tableErr != nil {
+		expected = false
+		err = errors.Join(err, tableErr)
+	}
+	var p *panicError
+	var bad *argumentError
+	switch {
+	case errors.As(err, &p):
+		log.Error("rpc handler panicked", "panic", fmt.Sprint(p.value), "stack", string(p.stack))
+		r = nil
+	case expected:
+		log.Debug("rpc request failed", "error", err)
+	case errors.As(err, &bad):
+		log.Info("rpc request refused", "error", err)
+		r = &RemoteError{Class: Class{"builtins", "ValueError"}, Message: bad.Error()}
+	default:
+		log.Error("rpc handler failed", "error", err)
+	}
+	if r == nil {
+		r = &RemoteError{Class: Class{"builtins", "RuntimeError"}, Message: "internal error (" + id + ")"}
+	}
+	raw, err := encodeFailure(r)
+	if err != nil {
+		log.Error("failure cannot be encoded", "error", err)
+		raw, _ = encodeFailure(&RemoteError{Class: Class{"builtins", "RuntimeError"}, Message: "internal error (" + id + ")"})
+	}
+	return raw
+}
+
+func (q *incoming) requestID() string {
+	if q.context == nil {
+		q.context = &carried{received: q.wire.Context}
+	}
+	return q.context.request().RequestID
+}
