@@ -34,7 +34,7 @@ func runFields(t *testing.T, objects vectorObjects) tally {
 	}
 	var count tally
 	for i, c := range items(at(file, "cases")) {
-		name := fmt.Sprintf("fields.json case %d (%s of %s)", i, text(c, "op"), text(c, "field"))
+		name := fmt.Sprintf("fields.json case %d (%s of %s with %s)", i, text(c, "op"), text(c, "field"), pyRepr(at(c, "in")))
 		if flag(c, "python_only_input") {
 			count.skipped++
 			continue

@@ -1,6 +1,7 @@
 package ovo
 
 import (
+	"math"
 	"math/big"
 	"net/netip"
 	"regexp"
@@ -9,19 +10,21 @@ import (
 	"unicode"
 )
 
-// space says whether r is white space for Python's str.strip(), int() and float().
+// space says whether r is white space for Python's str.strip() and for \s. The separators U+001C to U+001F are, but not
+// around numbers.
 func space(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
 func trimSpace(s string) string { return strings.TrimFunc(s, space) }
 
-// asciiDigits replaces decimal digits of other scripts by ASCII ones, as Python does before it reads a number.
-func asciiDigits(s string) string {
+// asciiNumber is what Python does before it reads a number: white space around it goes, decimal digits of other scripts
+// become ASCII ones.
+func asciiNumber(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 || !unicode.Is(unicode.Nd, r) {
 			return r
 		}
 		return '0' + digitValue(r)
-	}, s)
+	}, strings.TrimSpace(s))
 }
 
 // digitValue returns the value of a decimal digit. Unicode keeps the ten digits of a script together, in order.
@@ -41,12 +44,13 @@ func digitValue(r rune) rune {
 
 var (
 	intText   = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
-	floatText = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|([0-9]+(_[0-9]+)*)?\.?([0-9]+(_[0-9]+)*)?(e[+-]?[0-9]+(_[0-9]+)*)?)$`)
+	floatText = regexp.MustCompile(`(?i)^[+-]?(?:inf|infinity|nan|` +
+		`(?:[0-9]+(?:_[0-9]+)*\.?|[0-9]+(?:_[0-9]+)*\.[0-9]+(?:_[0-9]+)*|\.[0-9]+(?:_[0-9]+)*)(?:e[+-]?[0-9]+(?:_[0-9]+)*)?)$`)
 )
 
 // parseInt is Python's int() of a text.
 func parseInt(text string) (any, error) {
-	s := asciiDigits(trimSpace(text))
+	s := asciiNumber(text)
 	if !intText.MatchString(s) {
 		return nil, &ValueError{"invalid literal for int() with base 10: " + pyReprString(text)}
 	}
@@ -60,19 +64,15 @@ func parseInt(text string) (any, error) {
 
 // parseFloat is Python's float() of a text. Text beyond the range gives an infinity, as there.
 func parseFloat(text string) (any, error) {
-	s := asciiDigits(trimSpace(text))
-	if m := floatText.FindStringSubmatch(s); m == nil || !strings.ContainsFunc(m[1], unicode.IsLetter) && m[2] == "" && m[4] == "" {
-		return nil, badFloat(text)
+	s := asciiNumber(text)
+	if !floatText.MatchString(s) {
+		return nil, &ValueError{"could not convert string to float: " + pyReprString(text)}
 	}
-	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
-	if err != nil && f == 0 {
-		return nil, badFloat(text)
+	if strings.HasSuffix(strings.ToLower(s), "nan") {
+		return math.NaN(), nil // strconv takes no sign before it
 	}
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
 	return f, nil
-}
-
-func badFloat(text string) error {
-	return &ValueError{"could not convert string to float: " + pyReprString(text)}
 }
 
 // addrInt is Python's int() of an IPAddress.
