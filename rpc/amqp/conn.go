@@ -1,0 +1,164 @@
+package amqp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+)
+
+// conn is one connection with its one channel. It is torn down by closing the socket; the library's own close may wait for
+// a lock that a blocked write holds.
+type conn struct {
+	broker  string
+	timeout time.Duration
+	socket  *plug
+	amqp    *amqp091.Connection
+	channel *amqp091.Channel
+	// lost is closed by the library when the connection ended; the channel's own end arrives on refused.
+	lost    chan *amqp091.Error
+	refused chan *amqp091.Error
+	blocked chan amqp091.Blocking // nil unless the session publishes
+}
+
+// errLost is the end of a connection for which the library gave no reason.
+var errLost = errors.New("connection to the broker lost")
+
+// dial connects to one host and opens the channel, within the operation timeout.
+func dial(ctx context.Context, c *resolved, host Host, link string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.OpTimeout)
+	defer cancel()
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", host.Address())
+	if err != nil {
+		return nil, err
+	}
+	s := &conn{broker: host.Address(), timeout: c.OpTimeout, socket: &plug{Conn: raw, timeout: c.OpTimeout}}
+	var stream net.Conn = s.socket
+	if c.Options.TLS {
+		config, err := c.Options.tlsConfig(host.Name)
+		if err != nil {
+			return nil, errors.Join(err, raw.Close())
+		}
+		stream = tls.Client(s.socket, config)
+	}
+	stop := context.AfterFunc(ctx, func() { s.socket.Close() })
+	defer stop()
+	err = s.open(stream, c, host, link)
+	if err == nil && !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		s.kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *conn) open(stream net.Conn, c *resolved, host Host, link string) error {
+	connection, err := amqp091.Open(stream, amqp091.Config{
+		SASL: authentication(c.Options.Login, host), Vhost: c.url.VHost, Heartbeat: c.heartbeat, Locale: "en_US",
+		FrameSize: 131072, ChannelMax: 2047, Properties: properties(c.Name, link),
+	})
+	if err != nil {
+		return explainLogin(err, host, c.url.VHost)
+	}
+	s.amqp = connection
+	s.lost = s.amqp.NotifyClose(make(chan *amqp091.Error, 1))
+	if s.channel, err = s.amqp.Channel(); err != nil {
+		return fmt.Errorf("open channel: %w", err)
+	}
+	s.refused = s.channel.NotifyClose(make(chan *amqp091.Error, 1))
+	return nil
+}
+
+// do runs synchronous operations on the broker under a watchdog that closes the socket.
+func (s *conn) do(what string, f func() error) error {
+	watchdog := time.AfterFunc(s.timeout, func() { s.socket.Close() })
+	err := f()
+	if !watchdog.Stop() && err != nil {
+		return fmt.Errorf("%s took longer than %s: %w", what, s.timeout, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// kill closes the socket and waits until the library has noticed, so that its goroutines end with the session.
+func (s *conn) kill() {
+	s.socket.Close()
+	if s.amqp == nil {
+		return
+	}
+	for range s.lost {
+		continue
+	}
+}
+
+// hangUp closes the connection politely and then for good.
+func (s *conn) hangUp() {
+	// The error is of no use: the socket is closed next in any case.
+	_ = s.do("close connection", func() error { return s.amqp.CloseDeadline(time.Now().Add(s.timeout)) })
+	s.kill()
+}
+
+// reason is why the connection or channel ended, after lost or refused fired with e.
+func reason(e *amqp091.Error) error {
+	if e == nil {
+		return errLost
+	}
+	return e
+}
+
+func authentication(login string, host Host) []amqp091.Authentication {
+	switch login {
+	case "PLAIN":
+		return []amqp091.Authentication{&amqp091.PlainAuth{Username: host.User, Password: host.Password}}
+	case "EXTERNAL":
+		return []amqp091.Authentication{&amqp091.ExternalAuth{}}
+	}
+	return []amqp091.Authentication{&amqp091.AMQPlainAuth{Username: host.User, Password: host.Password}}
+}
+
+// loginError is a broker that refuses the credentials or the virtual host: an operator must act.
+type loginError struct {
+	text string
+	err  error
+}
+
+func (e *loginError) Error() string { return e.text + ": " + e.err.Error() }
+func (e *loginError) Unwrap() error { return e.err }
+
+func explainLogin(err error, host Host, vhost string) error {
+	refused, ok := errors.AsType[*amqp091.Error](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code {
+	case amqp091.AccessRefused:
+		return &loginError{fmt.Sprintf("the broker refuses user %q for virtual host %q: correct transport_url or the user's permissions", host.User, vhost), err}
+	case amqp091.NotAllowed, amqp091.InvalidPath:
+		return &loginError{fmt.Sprintf("the broker does not let user %q into virtual host %q: correct transport_url or create it", host.User, vhost), err}
+	}
+	return err
+}
+
+func properties(name, link string) amqp091.Table {
+	if name == "" {
+		name = filepath.Base(os.Args[0])
+	}
+	return amqp091.Table{
+		"product":         "go-cyborg",
+		"connection_name": name + ":" + strconv.Itoa(os.Getpid()) + ":" + link,
+		"capabilities": amqp091.Table{
+			"authentication_failure_close": true, "connection.blocked": true, "consumer_cancel_notify": true, "publisher_confirms": true,
+		},
+	}
+}

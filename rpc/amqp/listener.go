@@ -1,0 +1,269 @@
+package amqp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+const (
+	ackBatch = 64                    // replies acknowledged at once
+	ackDelay = 50 * time.Millisecond // or after this long
+)
+
+// listener consumes the queues of one source over one link.
+type listener struct {
+	link     *link
+	queues   []Queue
+	prefetch int
+	receiver rpc.Receiver
+	batch    bool  // acknowledge in batches: a redelivered reply finds nobody waiting
+	offset   int64 // next offset of the fanout stream; 0 = none seen
+}
+
+// maxQueues is how many queues a source has at the most.
+const maxQueues = 3
+
+func newListener(config *resolved, s rpc.Source, r rpc.Receiver, fanout string) *listener {
+	l := &listener{receiver: r, prefetch: s.Prefetch}
+	name := "replies"
+	if s.ReplyQueue != "" {
+		l.queues, l.batch = []Queue{config.Options.ReplyQueue(s.ReplyQueue)}, true
+	} else {
+		exchange := s.Exchange
+		if exchange == "" {
+			exchange = config.ControlExchange
+		}
+		name = s.Topic + "." + s.Server
+		l.queues = config.Options.ServerQueues(exchange, s.Topic, s.Server, fanout)
+	}
+	if config.Options.Prefetch > 0 {
+		l.prefetch = config.Options.Prefetch
+	}
+	l.link = newLink(name, config, l.session)
+	return l
+}
+
+// consumer is the running session of a listener.
+type consumer struct {
+	*listener
+	conn       *conn
+	deliveries [maxQueues]<-chan amqp091.Delivery
+	unacked    int
+	lastTag    uint64
+	flush      <-chan time.Time
+}
+
+// session declares, consumes and delivers until the connection is lost or ctx ends; then it deletes the queues that belong
+// to this listener alone. What was not settled goes back to the broker with the connection.
+func (l *listener) session(ctx context.Context, c *conn, ready func()) error {
+	k := &consumer{listener: l, conn: c}
+	if err := c.do("declare and consume", k.start); err != nil {
+		return err
+	}
+	ready()
+	l.receiver.Listening(true)
+	defer l.receiver.Listening(false)
+	err := k.loop(ctx)
+	if err != nil || ctx.Err() == nil {
+		return err
+	}
+	return c.do("delete own queues", k.windUp)
+}
+
+func (k *consumer) start() error {
+	for _, q := range k.queues {
+		if err := k.declare(q); err != nil {
+			return err
+		}
+	}
+	if k.prefetch > 0 {
+		if err := k.conn.channel.Qos(k.prefetch, 0, false); err != nil {
+			return fmt.Errorf("set prefetch: %w", err)
+		}
+	}
+	for i, q := range k.queues {
+		args := amqp091.Table(q.Consume)
+		if _, stream := args["x-stream-offset"]; stream && k.offset > 0 {
+			args = amqp091.Table{"x-stream-offset": k.offset}
+		}
+		deliveries, err := k.conn.channel.Consume(q.Name, strconv.Itoa(i+1), false, false, false, false, args)
+		if err != nil {
+			return fmt.Errorf("consume %s: %w", q.Name, err)
+		}
+		k.deliveries[i] = deliveries
+	}
+	return nil
+}
+
+func (k *consumer) declare(q Queue) error {
+	if q.Exchange != nil {
+		if err := k.link.declareExchange(k.conn, *q.Exchange); err != nil {
+			return fmt.Errorf("declare exchange %s: %w", q.Exchange.Name, err)
+		}
+	}
+	if _, err := k.conn.channel.QueueDeclare(q.Name, q.Durable, q.AutoDelete, false, false, q.Arguments); err != nil {
+		return fmt.Errorf("declare queue %s: %w", q.Name, err)
+	}
+	return k.bind(q)
+}
+
+func (k *consumer) bind(q Queue) error {
+	if q.Exchange == nil {
+		return nil
+	}
+	if err := k.conn.channel.QueueBind(q.Name, q.Key, q.Exchange.Name, false, nil); err != nil {
+		return fmt.Errorf("bind queue %s: %w", q.Name, err)
+	}
+	return nil
+}
+
+// redeclare makes sure that exchanges and bindings are still there: their deletion is announced to nobody.
+func (k *consumer) redeclare() error {
+	for _, q := range k.queues {
+		if q.Exchange == nil {
+			continue
+		}
+		if err := k.link.declareExchange(k.conn, *q.Exchange); err != nil {
+			return fmt.Errorf("declare exchange %s: %w", q.Exchange.Name, err)
+		}
+		if err := k.bind(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errCancelled = errors.New("the broker cancelled the consumer: its queue was deleted")
+
+func (k *consumer) loop(ctx context.Context) error {
+	tick := time.NewTicker(k.link.config.Tick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e := <-k.conn.refused:
+			return reason(e)
+		case <-tick.C:
+			if err := k.conn.do("declare again", k.redeclare); err != nil {
+				return err
+			}
+		case <-k.flush:
+			if err := k.acknowledge(); err != nil {
+				return err
+			}
+		case d, ok := <-k.deliveries[0]:
+			if err := k.deliver(ctx, d, ok); err != nil {
+				return err
+			}
+		case d, ok := <-k.deliveries[1]:
+			if err := k.deliver(ctx, d, ok); err != nil {
+				return err
+			}
+		case d, ok := <-k.deliveries[2]:
+			if err := k.deliver(ctx, d, ok); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (k *consumer) deliver(ctx context.Context, d amqp091.Delivery, ok bool) error {
+	if !ok {
+		select {
+		case e := <-k.conn.refused:
+			return reason(e)
+		default:
+			return errCancelled
+		}
+	}
+	if offset, stream := d.Headers["x-stream-offset"].(int64); stream {
+		k.offset = offset + 1
+	}
+	delivery := rpc.Delivery{TTL: ttl(d.Expiration), Settle: k.settler(d)}
+	delivery.Body, delivery.Invalid = readBody(d)
+	k.receiver.Deliver(ctx, delivery)
+	if k.batch && k.unacked >= ackBatch {
+		return k.acknowledge()
+	}
+	return nil
+}
+
+// settler acknowledges a request at once and a reply with its batch.
+func (k *consumer) settler(d amqp091.Delivery) func(bool) error {
+	return func(ok bool) error {
+		switch {
+		case !ok:
+			return d.Reject(false)
+		case !k.batch:
+			return d.Ack(false)
+		}
+		k.unacked++
+		k.lastTag = d.DeliveryTag
+		if k.flush == nil {
+			k.flush = time.After(ackDelay)
+		}
+		return nil
+	}
+}
+
+// acknowledge settles every reply delivered so far. A rejected one is settled already, which the broker accepts.
+func (k *consumer) acknowledge() error {
+	k.flush = nil
+	if k.unacked == 0 {
+		return nil
+	}
+	k.unacked = 0
+	return k.conn.channel.Ack(k.lastTag, true)
+}
+
+func (k *consumer) windUp() error {
+	if err := k.acknowledge(); err != nil {
+		return err
+	}
+	for _, q := range k.queues {
+		if !q.Owned {
+			continue
+		}
+		if _, err := k.conn.channel.QueueDelete(q.Name, false, false, false); err != nil {
+			return fmt.Errorf("delete queue %s: %w", q.Name, err)
+		}
+	}
+	return nil
+}
+
+// ttl reads the expiration property, milliseconds as text.
+func ttl(expiration string) time.Duration {
+	ms, err := strconv.ParseInt(expiration, 10, 64)
+	if err != nil || ms <= 0 {
+		return 0
+	}
+	return time.Duration(min(ms, int64(maxTTL/time.Millisecond))) * time.Millisecond
+}
+
+const maxTTL = 1000 * time.Hour
+
+// readBody undoes compression and says what makes a message unusable. The body is returned even then, so that the receiver
+// can answer its sender.
+func readBody(d amqp091.Delivery) ([]byte, error) {
+	if len(d.Body) > maxBody {
+		return nil, fmt.Errorf("body of %d bytes is larger than %d", len(d.Body), maxBody)
+	}
+	body, err := decompress(d.Headers[compressionHeader], d.Body)
+	switch {
+	case err != nil:
+		return d.Body, err
+	case len(body) > maxBody:
+		return nil, fmt.Errorf("body is larger than %d bytes when decompressed", maxBody)
+	case d.ContentType != "application/json":
+		return body, fmt.Errorf("content type %q is not application/json", d.ContentType)
+	}
+	return body, nil
+}

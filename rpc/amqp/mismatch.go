@@ -1,0 +1,94 @@
+package amqp
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+)
+
+// MismatchError is an exchange or queue that exists on the broker with other properties than ours. It is reported in
+// [Transport.Health] and the log; the link keeps trying, since only an operator can mend it.
+type MismatchError struct {
+	Object string // "exchange 'cyborg'" or "queue 'cyborg-agent'"
+	Field  string // "durable", "x-expires", …
+	Ours   string // what this process declared
+	Theirs string // what the broker has
+	Option string // the option of [oslo_messaging_rabbit] that decides it, "" if none does
+}
+
+// Error names object, property, both values and what to do.
+func (e *MismatchError) Error() string {
+	text := fmt.Sprintf("%s exists on the broker with %s %s, this process declares %s", e.Object, e.Field, e.Theirs, e.Ours)
+	if e.Option == "" {
+		return text + ": delete it, or make all services agree"
+	}
+	return text + ": set [oslo_messaging_rabbit] " + e.Option + " as the other services have it, or delete the object"
+}
+
+var inequivalent = regexp.MustCompile(`inequivalent arg '([^']+)' for ((?:exchange|queue) '[^']*') in vhost '[^']*': received (.+?) but current is (.+)$`)
+
+// asMismatch recognises 406 PRECONDITION_FAILED and 405 RESOURCE_LOCKED.
+func asMismatch(err error) *MismatchError {
+	refused, ok := errors.AsType[*amqp091.Error](err)
+	if !ok {
+		return nil
+	}
+	switch refused.Code {
+	case amqp091.PreconditionFailed:
+		m := inequivalent.FindStringSubmatch(refused.Reason)
+		if m == nil {
+			return nil
+		}
+		return &MismatchError{Object: m[2], Field: m[1], Ours: plainValue(m[3]), Theirs: plainValue(m[4]), Option: decidingOption(m[2], m[1])}
+	case amqp091.ResourceLocked:
+		return &MismatchError{Object: refused.Reason, Field: "exclusive", Ours: "false", Theirs: "true"}
+	}
+	return nil
+}
+
+// plainValue makes "the value '1800000' of type 'signedint'" and "'true'" plain.
+func plainValue(text string) string {
+	text = strings.TrimPrefix(text, "the value ")
+	text, _, _ = strings.Cut(text, " of type ")
+	return strings.Trim(text, "'")
+}
+
+func decidingOption(object, field string) string {
+	transient := strings.Contains(object, "reply_") || strings.Contains(object, "_fanout")
+	switch field {
+	case "durable":
+		if transient {
+			return "rabbit_transient_quorum_queue"
+		}
+		return "amqp_durable_queues (or rabbit_quorum_queue)"
+	case "auto_delete":
+		if transient {
+			return ""
+		}
+		return "amqp_auto_delete"
+	case "x-queue-type":
+		if transient {
+			return "rabbit_transient_quorum_queue (or rabbit_stream_fanout)"
+		}
+		return "rabbit_quorum_queue"
+	case "x-expires", "x-max-age":
+		return "rabbit_transient_queues_ttl"
+	case "x-ha-policy":
+		return "rabbit_ha_queues"
+	case "x-delivery-limit":
+		return "rabbit_quorum_delivery_limit"
+	case "x-max-in-memory-length":
+		return "rabbit_quorum_max_memory_length"
+	case "x-max-in-memory-bytes":
+		return "rabbit_quorum_max_memory_bytes"
+	}
+	return ""
+}
+
+// onlyDurable reports whether the control exchange merely differs in durability: it is then adopted as it is.
+func (e *MismatchError) onlyDurable(exchange string) bool {
+	return e != nil && e.Field == "durable" && e.Object == "exchange '"+exchange+"'"
+}

@@ -1,0 +1,306 @@
+package amqp
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// window is how many messages may be written and not yet settled.
+const window = 1024
+
+// publisher sends everything over one link. The link's goroutine writes; a settler waits for confirms and returns.
+type publisher struct {
+	link   *link
+	outbox *outbox
+	drain  chan struct{} // closed when what is in the outbox shall be sent and then nothing more
+	done   chan struct{} // closed when the link has ended
+
+	// Both belong to the link's goroutine and outlive a session.
+	head   *item   // its publish failed: it was not delivered and comes first
+	resend []*item // written, not confirmed, and allowed to be sent again
+}
+
+func newPublisher(config *resolved) *publisher {
+	p := &publisher{outbox: newOutbox(), drain: make(chan struct{}), done: make(chan struct{})}
+	p.link = newLink("publish", config, p.session)
+	return p
+}
+
+// run keeps the link until ctx ends and completes what is left then.
+func (p *publisher) run(ctx context.Context) {
+	defer close(p.done)
+	p.link.run(ctx)
+	p.outbox.close(rpc.ErrClosed)
+	if p.head != nil {
+		p.head.done(rpc.ErrClosed)
+	}
+	for _, i := range p.resend {
+		i.done(rpc.ErrUnconfirmed)
+	}
+	p.head, p.resend = nil, nil
+}
+
+// session publishes until the connection is lost, or until everything is sent once draining began.
+func (p *publisher) session(ctx context.Context, c *conn, ready func()) error {
+	c.blocked = c.amqp.NotifyBlocked(make(chan amqp091.Blocking, 8))
+	returns := c.channel.NotifyReturn(make(chan amqp091.Return, window))
+	err := c.do("prepare publishing", func() error {
+		if err := p.link.declareExchange(c, p.link.config.Options.TopicExchange(p.link.config.ControlExchange)); err != nil {
+			return err
+		}
+		return c.channel.Confirm(false)
+	})
+	if err != nil {
+		return err
+	}
+	s := newSettler(c, returns, p.link.config.Observe)
+	go s.run()
+	ready()
+	w := writer{publisher: p, conn: c, settler: s, declared: map[string]bool{p.link.config.ControlExchange: true}}
+	err = w.run(ctx)
+	close(s.queue)
+	if err != nil || ctx.Err() != nil {
+		c.kill() // lets the settler see the end of every confirmation
+	}
+	<-s.finished
+	p.collect(s.unsettled)
+	return err
+}
+
+// collect sorts what a lost connection left unconfirmed.
+func (p *publisher) collect(unsettled []*item) {
+	again := p.resend
+	p.resend = nil
+	for _, i := range unsettled {
+		if i.Resend {
+			p.resend = append(p.resend, i)
+		} else {
+			i.done(rpc.ErrUnconfirmed)
+		}
+	}
+	p.resend = append(p.resend, again...)
+}
+
+// next is the item to send now, or nil.
+func (p *publisher) next() *item {
+	if i := p.head; i != nil {
+		p.head = nil
+		return i
+	}
+	if len(p.resend) > 0 {
+		i := p.resend[0]
+		p.resend = p.resend[1:]
+		return i
+	}
+	return p.outbox.take()
+}
+
+// writer is the link's goroutine during a session.
+type writer struct {
+	*publisher
+	conn     *conn
+	settler  *settler
+	declared map[string]bool // exchanges known on this connection
+	blocked  bool
+}
+
+func (w *writer) run(ctx context.Context) error {
+	for {
+		if !w.blocked {
+			sent, err := w.step()
+			if err != nil {
+				return err
+			}
+			if sent {
+				continue
+			}
+			if w.draining() {
+				return w.flush(ctx)
+			}
+		}
+		if err, over := w.wait(ctx); over {
+			return err
+		}
+	}
+}
+
+// step sends one item if there is one, after looking whether the connection still stands.
+func (w *writer) step() (sent bool, err error) {
+	select {
+	case b, ok := <-w.conn.blocked:
+		if ok {
+			w.block(b)
+			return true, nil
+		}
+	case e := <-w.conn.refused:
+		return false, reason(e)
+	default:
+	}
+	i := w.next()
+	if i == nil {
+		return false, nil
+	}
+	return true, w.send(i)
+}
+
+// wait sleeps until there is something to do.
+func (w *writer) wait(ctx context.Context) (err error, over bool) { //nolint:revive,staticcheck // over qualifies err, which may be nil
+	drain := w.drain
+	if w.draining() {
+		drain = nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, true
+	case e := <-w.conn.refused:
+		return reason(e), true
+	case b, ok := <-w.conn.blocked:
+		if !ok {
+			return reason(<-w.conn.refused), true
+		}
+		w.block(b)
+	case <-w.outbox.wake:
+	case <-drain:
+	}
+	return nil, false
+}
+
+func (w *writer) draining() bool {
+	select {
+	case <-w.drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// flush waits for the outstanding confirms at the end of a drained session.
+func (w *writer) flush(ctx context.Context) error {
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		w.settler.waitIdle()
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+	case e := <-w.conn.refused:
+		return reason(e)
+	}
+	w.conn.kill()
+	<-idle
+	return errLost
+}
+
+func (w *writer) block(b amqp091.Blocking) {
+	w.blocked = b.Active
+	state, kind := stateUp, rpc.EventUnblocked
+	var err error
+	if b.Active {
+		state, kind, err = stateBlocked, rpc.EventBlocked, errors.New("broker blocked publishing: "+b.Reason)
+		w.link.config.Logger.Warn("the broker takes no messages", "link", w.link.name, "reason", b.Reason)
+	} else {
+		w.link.config.Logger.Info("the broker takes messages again", "link", w.link.name)
+	}
+	w.link.enter(state, "", err)
+	w.link.config.Observe(rpc.Event{Kind: kind, Link: w.link.name, Err: err})
+}
+
+// send publishes an item and hands it to the settler. On an error the item was not delivered and is kept as the head.
+func (w *writer) send(i *item) error {
+	if i.ctx.Err() != nil {
+		i.done(i.abandoned())
+		return nil
+	}
+	left, ok := i.remaining()
+	if !ok {
+		i.done(context.DeadlineExceeded)
+		return nil
+	}
+	exchange, key, mandatory := w.route(i.To)
+	if err := w.declare(i.To, exchange); err != nil {
+		w.head = i
+		return err
+	}
+	message, err := w.message(i, left)
+	if err != nil {
+		i.done(err)
+		return nil
+	}
+	if err := w.settler.reserve(); err != nil {
+		w.head = i
+		return err
+	}
+	confirm, err := w.conn.channel.PublishWithDeferredConfirm(exchange, key, mandatory, false, message)
+	if err != nil {
+		w.settler.release()
+		w.head = i
+		return err
+	}
+	i.confirm = confirm
+	i.Progress.MarkSent()
+	w.settler.queue <- settling{item: i, exchange: exchange, key: key}
+	return nil
+}
+
+// route gives exchange and routing key of an address; a fanout nobody hears is no error, so it is not mandatory.
+func (w *writer) route(to rpc.Address) (exchange, key string, mandatory bool) {
+	exchange = to.Exchange
+	if exchange == "" {
+		exchange = w.link.config.ControlExchange
+	}
+	switch {
+	case to.Queue != "":
+		return "", to.Queue, true
+	case to.Fanout:
+		return w.link.config.Options.FanoutExchange(to.Topic).Name, "", false
+	case to.Server != "":
+		return exchange, to.Topic + "." + to.Server, true
+	}
+	return exchange, to.Topic, true
+}
+
+// declare makes sure that an exchange exists before the first message of this connection goes there: publishing to a
+// missing one would close the channel.
+func (w *writer) declare(to rpc.Address, exchange string) error {
+	if exchange == "" || w.declared[exchange] {
+		return nil
+	}
+	x := w.link.config.Options.TopicExchange(exchange)
+	if to.Fanout {
+		x = w.link.config.Options.FanoutExchange(to.Topic)
+	}
+	if err := w.conn.do("declare exchange "+exchange, func() error { return w.link.declareExchange(w.conn, x) }); err != nil {
+		return err
+	}
+	// A fanout exchange disappears with its last queue, so it is declared before every message.
+	w.declared[exchange] = !to.Fanout
+	return nil
+}
+
+// message is the body with the properties that every oslo.messaging message has.
+func (w *writer) message(i *item, left time.Duration) (amqp091.Publishing, error) {
+	p := amqp091.Publishing{
+		Headers: amqp091.Table{}, ContentType: "application/json", ContentEncoding: "utf-8", DeliveryMode: amqp091.Persistent, Body: i.Body,
+	}
+	if w.link.config.Options.Compression == "gzip" {
+		body, err := compress(i.Body)
+		if err != nil {
+			return p, err
+		}
+		p.Body = body
+		p.Headers[compressionHeader] = compressionGzip
+	}
+	if left > 0 {
+		p.Expiration = strconv.FormatInt(max(left.Milliseconds(), 1), 10)
+	}
+	i.wire = p.Body
+	return p, nil
+}
