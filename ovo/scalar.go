@@ -25,6 +25,16 @@ type quotedText struct{}
 
 func (quotedText) stringify(_ place, v any) (string, error) { return "'" + pyStr(v) + "'", nil }
 
+// rawType takes any value and leaves it as it is; Python has no field class for it.
+type rawType struct {
+	asIs
+	plainText
+}
+
+func (rawType) Name() string { return "FieldType" }
+
+func (rawType) coerce(_ place, v any) (any, error) { return v, nil }
+
 // stringType is String, the type of StringField. It takes text, numbers and times, as Python's str() of them; anything
 // else is a *ValueError.
 type stringType struct {

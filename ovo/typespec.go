@@ -2,7 +2,8 @@ package ovo
 
 // TypeSpec describes a wire type as data.
 type TypeSpec struct {
-	// Name is the name that fingerprints print: String, UUID, List, ... With Values set, any name is an enum.
+	// Name is the name that fingerprints print: String, UUID, List, ... With Values set, any name is an enum. "any" is
+	// only for the elements of containers: values of any kind, null included, that are left as they are.
 	Name string
 	// Element is the type of the elements of a List, Dict or Set.
 	Element *TypeSpec
@@ -55,7 +56,7 @@ func newContainer(spec TypeSpec) (Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	element := fieldRule{typ: t, nullable: spec.ElementNullable, hasDefault: spec.ElementDefault != nil, def: spec.ElementDefault}
+	element := fieldRule{typ: t, nullable: spec.ElementNullable || spec.Element.Name == "any", hasDefault: spec.ElementDefault != nil, def: spec.ElementDefault}
 	switch spec.Name {
 	case "List":
 		return &listType{element}, nil
@@ -68,6 +69,8 @@ func newContainer(spec TypeSpec) (Type, error) {
 // simpleType returns a type that needs nothing but its name.
 func simpleType(name string) (Type, bool) {
 	switch name {
+	case "any":
+		return rawType{}, true
 	case "String":
 		return stringType{}, true
 	case "SensitiveString":

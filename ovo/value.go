@@ -46,20 +46,6 @@ type Dict struct {
 	index  map[any]int
 }
 
-// NewDict returns a dict of the given string keys and their values, alternating.
-func NewDict(pairs ...any) (*Dict, error) {
-	d := &Dict{}
-	if len(pairs)%2 != 0 {
-		return nil, &ValueError{"a dict needs a value for each key"}
-	}
-	for i := 0; i < len(pairs); i += 2 {
-		if err := d.Set(pairs[i], pairs[i+1]); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
 // Len returns the number of keys.
 func (d *Dict) Len() int { return len(d.keys) }
 
