@@ -28,10 +28,10 @@ func (e *FieldError) PythonClass() string { return pythonClass(e.Err) }
 
 func pythonClass(err error) string {
 	for err != nil {
-		if c, ok := err.(interface{ PythonClass() string }); ok { //nolint:errorlint // walked by hand: a FieldError must not answer for itself
+		if c, ok := err.(interface{ PythonClass() string }); ok {
 			return c.PythonClass()
 		}
-		u, ok := err.(interface{ Unwrap() error }) //nolint:errorlint // as above
+		u, ok := err.(interface{ Unwrap() error })
 		if !ok {
 			break
 		}

@@ -175,16 +175,8 @@ func printable(r rune) bool {
 	if r < 0x7f {
 		return r >= ' '
 	}
-	_, found := slices.BinarySearchFunc(nonPrintable, r, func(rng [2]rune, r rune) int {
-		switch {
-		case rng[1] < r:
-			return -1
-		case rng[0] > r:
-			return 1
-		}
-		return 0
-	})
-	return !found
+	i, found := slices.BinarySearch(nonPrintable, r)
+	return !found && i%2 == 0 // between the last of one range and the first of the next
 }
 
 func appendReprTime(b []byte, t time.Time) []byte {
