@@ -71,7 +71,7 @@ func appendRepr(b []byte, v any) []byte {
 	case fmt.Stringer:
 		return append(b, v.String()...)
 	}
-	return fmt.Appendf(b, "<%s object>", pyTypeName(v))
+	return fmt.Appendf(b, "<%T object>", v)
 }
 
 func appendReprItems(b []byte, items []any) []byte {
@@ -270,7 +270,7 @@ func pyTypeName(v any) string {
 	case interface{ pyTypeName() string }:
 		return v.pyTypeName()
 	}
-	return fmt.Sprintf("%T", v)
+	return fmt.Sprintf("Go %T", v) // not in the value model
 }
 
 // pyQualifiedName is the type's name in messages of Python itself, with its module.

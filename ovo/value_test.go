@@ -59,6 +59,7 @@ func TestEquality(t *testing.T) {
 		"naive":                  {Naive(noon), Naive(noon.In(time.FixedZone("x", 60)).Add(-time.Minute)), true},
 		"networks by their mask": {netip.MustParsePrefix("10.0.0.1/8"), netip.MustParsePrefix("10.0.0.0/8"), true},
 		"address and network":    {netip.MustParseAddr("10.0.0.1"), netip.MustParsePrefix("10.0.0.1/32"), false},
+		"what is no value":       {map[string]int{}, map[string]int{}, false},
 		"list and tuple":         {[]any{}, Tuple{}, false},
 		"lists":                  {[]any{int64(1), "a"}, []any{1.0, "a"}, true},
 		"list and null":          {nil, []any{}, false},
@@ -109,6 +110,9 @@ func TestDictKeys(t *testing.T) {
 	var unhashable *TypeError
 	if err := d.Set([]any{}, nil); !errors.As(err, &unhashable) {
 		t.Errorf("list as key: %v", err)
+	}
+	if err := d.Set(map[string]int{}, nil); !errors.As(err, &unhashable) {
+		t.Errorf("Go map as key: %v", err)
 	}
 	if _, err := NewSet(Tuple{d}); !errors.As(err, &unhashable) {
 		t.Errorf("dict in a tuple in a set: %v", err)
