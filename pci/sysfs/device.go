@@ -45,15 +45,12 @@ func readDevice(root directory, at string, address pci.Address) (pci.Device, []p
 		VendorID:  r.id("vendor"),
 		ProductID: r.id("device"),
 		Class:     r.class(),
-		Driver:    path.Base(r.link("driver")),
+		Driver:    r.driver(),
 		NUMANode:  r.numaNode(),
 		Parent:    r.parent(),
 		TotalVFs:  r.count("sriov_totalvfs"),
 		NumVFs:    r.count("sriov_numvfs"),
 		NetDevs:   r.names("net"),
-	}
-	if d.Driver == "." {
-		d.Driver = ""
 	}
 	if names := r.names("vfio-dev"); len(names) > 0 {
 		d.VFIODev = names[0]
@@ -77,19 +74,16 @@ func (r *reader) text(name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// optional reads a file that a device may lack.
-func (r *reader) optional(name string) (string, bool) {
-	text := r.text(name)
-	return text, !r.absent()
-}
-
-// absent clears the error of an absent optional fact.
-func (r *reader) absent() bool {
-	if errors.Is(r.err, fs.ErrNotExist) {
-		r.err = nil
-		return true
+// optional reads a fact that a device may lack; ok tells whether it is there.
+func optional[T any](r *reader, read func(string) (T, error), name string) (value T, ok bool) {
+	if r.err != nil {
+		return value, false
 	}
-	return r.err != nil
+	value, err := read(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		r.err = err
+	}
+	return value, err == nil
 }
 
 // id reads vendor or device: 0x and four digits.
@@ -131,8 +125,8 @@ func (r *reader) class() pci.Class {
 
 // numaNode reads numa_node: -1, nothing and no file mean unknown.
 func (r *reader) numaNode() *int {
-	text, _ := r.optional("numa_node")
-	node, err := strconv.Atoi(text)
+	data, _ := optional(r, r.dir.read, "numa_node")
+	node, err := strconv.Atoi(strings.TrimSpace(string(data)))
 	if err != nil || node < 0 {
 		return nil
 	}
@@ -141,10 +135,11 @@ func (r *reader) numaNode() *int {
 
 // count reads a number of virtual functions, zero when there is none.
 func (r *reader) count(name string) int {
-	text, ok := r.optional(name)
+	data, ok := optional(r, r.dir.read, name)
 	if !ok {
 		return 0
 	}
+	text := strings.TrimSpace(string(data))
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		r.warn("%s: %q is not a number", name, text)
@@ -153,10 +148,19 @@ func (r *reader) count(name string) int {
 	return n
 }
 
+// driver gives the name of the bound driver, or "".
+func (r *reader) driver() string {
+	target, ok := optional(r, r.dir.link, "driver")
+	if !ok {
+		return ""
+	}
+	return path.Base(target)
+}
+
 // parent gives the physical function, which may be gone.
 func (r *reader) parent() *pci.Address {
-	target := r.link("physfn")
-	if target == "" {
+	target, ok := optional(r, r.dir.link, "physfn")
+	if !ok {
 		return nil
 	}
 	a, err := pci.ParseAddress(path.Base(target))
@@ -167,27 +171,9 @@ func (r *reader) parent() *pci.Address {
 	return &a
 }
 
-// link reads an optional link.
-func (r *reader) link(name string) string {
-	if r.err != nil {
-		return ""
-	}
-	var target string
-	if target, r.err = r.dir.link(name); r.absent() {
-		return ""
-	}
-	return target
-}
-
-// names lists an optional directory, sorted.
+// names lists a directory that a device may lack, sorted.
 func (r *reader) names(name string) []string {
-	if r.err != nil {
-		return nil
-	}
-	var names []string
-	if names, r.err = r.dir.list(name); r.absent() {
-		return nil
-	}
+	names, _ := optional(r, r.dir.list, name)
 	slices.Sort(names)
 	return names
 }
