@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
 )
 
 // target is the deployable that a bind asks for, with its device.
@@ -19,6 +20,7 @@ type target struct {
 	DeviceID    int64      `db:"d_id"`
 	DeviceUUID  string     `db:"d_uuid"`
 	DeviceType  string     `db:"d_type"`
+	DeviceState *string    `db:"d_state"`
 	Hostname    string     `db:"hostname"`
 }
 
@@ -94,7 +96,6 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 		if n == 0 {
 			return none, t.failBind(ctx, q)
 		}
-		q.Device.State = "allocated"
 	}
 	h, err := t.allocate(ctx, p.ID)
 	if err != nil {
@@ -121,7 +122,10 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 	}
 	q.State, _ = q.State.Next(event)
 	q.Handle, q.DeployableID, q.DeployableUUID = h, p.ID, p.UUID
-	q.Device.ID, q.Device.UUID, q.Device.Type = p.DeviceID, p.DeviceUUID, p.DeviceType
+	q.Device = arq.Device{ID: p.DeviceID, UUID: p.DeviceUUID, Type: p.DeviceType, State: value(p.DeviceState)}
+	if nvme {
+		q.Device.State = "allocated"
+	}
 	return nil, t.saveRequest(ctx, q, at)
 }
 
@@ -129,7 +133,7 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 // a provider, the one on the request's host is meant, else the newest.
 func (t *tx) target(ctx context.Context, b arq.Bind) (*target, error) {
 	var ps []target
-	err := t.all(ctx, &ps, "SELECT p.id, p.uuid, p.bitstream_id, p.updated_at, d.id AS d_id, d.uuid AS d_uuid, d.`type` AS d_type, d.hostname"+
+	err := t.all(ctx, &ps, "SELECT p.id, p.uuid, p.bitstream_id, p.updated_at, d.id AS d_id, d.uuid AS d_uuid, d.`type` AS d_type, d.device_state AS d_state, d.hostname"+
 		" FROM deployables p JOIN devices d ON d.id = p.device_id WHERE p.rp_uuid = ? ORDER BY p.id DESC", b.DeviceRPUUID)
 	if err != nil || len(ps) == 0 {
 		return nil, err
@@ -163,31 +167,33 @@ func (t *tx) saveRequest(ctx context.Context, q *arq.Request, at time.Time) erro
 
 // allocate takes a free handle of a deployable; nil when there is none. A
 // handle that a request still names is not free, even when it is not in use: a
-// Python peer frees the handle before it clears the name.
+// Python peer frees the handle before it clears the name. The handle is read
+// when it has been taken: until then its text may change.
 func (t *tx) allocate(ctx context.Context, deployable int64) (*arq.Handle, error) {
 	for {
-		var free []struct {
-			ID   int64  `db:"id"`
-			UUID string `db:"uuid"`
-			Type string `db:"attach_type"`
-			Info string `db:"attach_info"`
-		}
-		err := t.all(ctx, &free, fmt.Sprintf("SELECT h.id, h.uuid, h.attach_type, h.attach_info FROM attach_handles h"+
-			" WHERE h.deployable_id = ? AND h.in_use = FALSE"+
+		var free []int64
+		err := t.all(ctx, &free, fmt.Sprintf("SELECT h.id FROM attach_handles h WHERE h.deployable_id = ? AND h.in_use = FALSE"+
 			" AND NOT EXISTS (SELECT 1 FROM extended_accelerator_requests e WHERE e.attach_handle_id = h.id)"+
 			" ORDER BY h.id LIMIT %d", candidates), deployable)
 		if err != nil || len(free) == 0 {
 			return nil, err
 		}
 		for _, i := range rand.Perm(len(free)) {
-			c := free[i]
-			n, err := t.exec(ctx, "UPDATE attach_handles SET in_use = TRUE, updated_at = ? WHERE id = ? AND in_use = FALSE", t.now(), c.ID)
+			n, err := t.exec(ctx, "UPDATE attach_handles SET in_use = TRUE, updated_at = ? WHERE id = ? AND in_use = FALSE", t.now(), free[i])
 			if err != nil {
 				return nil, err
 			}
 			if n == 1 {
-				return &arq.Handle{ID: c.ID, UUID: c.UUID, Type: arq.HandleType(c.Type), Info: handleInfo(c.Info)}, nil
+				return t.handle(ctx, free[i])
 			}
 		}
 	}
+}
+
+func (t *tx) handle(ctx context.Context, id int64) (*arq.Handle, error) {
+	var row cyborg.AttachHandleRow
+	if _, err := t.one(ctx, &row, "SELECT "+handleColumns+" FROM attach_handles h WHERE h.id = ?", id); err != nil {
+		return nil, err
+	}
+	return &arq.Handle{ID: row.ID, UUID: row.UUID, Type: arq.HandleType(row.AttachType), Info: handleInfo(row.AttachInfo)}, nil
 }

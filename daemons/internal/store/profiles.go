@@ -55,6 +55,12 @@ func (s *Store) CreateProfile(ctx context.Context, p Profile) (Profile, error) {
 	}
 	var row profileRow
 	err := s.write(ctx, "CreateProfile", func(t *tx) error {
+		row = profileRow{}
+		if t.again { // an attempt whose COMMIT was not answered may have stored it
+			if done, err := t.one(ctx, &row, selectProfiles+" WHERE uuid = ?", p.UUID); done || err != nil {
+				return err
+			}
+		}
 		if err := t.checkProfile(ctx, p); err != nil {
 			return err
 		}
@@ -63,7 +69,6 @@ func (s *Store) CreateProfile(ctx context.Context, p Profile) (Profile, error) {
 		if err != nil {
 			return err
 		}
-		row = profileRow{}
 		_, err = t.one(ctx, &row, selectProfiles+" WHERE uuid = ?", p.UUID)
 		return err
 	})
@@ -88,12 +93,10 @@ func (t *tx) checkProfile(ctx context.Context, p Profile) error {
 		return err
 	}
 	for _, r := range rows {
-		switch {
-		case r.UUID != p.UUID:
+		if r.UUID != p.UUID {
 			return &DuplicateError{Resource: "Device Profile", Key: "name", Value: p.Name}
-		case !t.again:
-			return &DuplicateError{Resource: "Device Profile", Key: "uuid", Value: p.UUID}
 		}
+		return &DuplicateError{Resource: "Device Profile", Key: "uuid", Value: p.UUID}
 	}
 	return nil
 }

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -139,6 +142,11 @@ func (s *Store) CreateARQs(ctx context.Context, news []arq.New) (out []arq.Reque
 		ids[i] = orDefault(n.UUID, uuid.NewString())
 	}
 	err = s.write(ctx, "CreateARQs", func(t *tx) error {
+		if t.again { // an attempt whose COMMIT was not answered may have created them
+			if out, err = t.requestsInOrder(ctx, ids); err != nil || len(out) > 0 {
+				return err
+			}
+		}
 		profiles, err := t.profilesOf(ctx, news)
 		if err != nil {
 			return err
@@ -147,20 +155,27 @@ func (s *Store) CreateARQs(ctx context.Context, news []arq.New) (out []arq.Reque
 		for i, n := range news {
 			rows[i] = []any{ids[i], string(arq.Initial), null(n.ProjectID), profiles[i], n.GroupID, "Initial", t.now()}
 		}
-		err = t.insert(ctx, "extended_accelerator_requests",
-			"uuid, state, project_id, device_profile_id, device_profile_group_id, substate, created_at", rows)
-		if err != nil && !(t.again && isKind(err, Duplicate)) {
+		if err := t.insert(ctx, "extended_accelerator_requests",
+			"uuid, state, project_id, device_profile_id, device_profile_group_id, substate, created_at", rows); err != nil {
 			return err
 		}
-		list, args := in(ids)
-		found, err := t.requests(ctx, "e.uuid IN "+list, args...)
-		out = inOrder(found, ids)
+		out, err = t.requestsInOrder(ctx, ids)
 		return err
 	})
 	if isKind(err, Duplicate) {
-		return nil, &DuplicateError{Resource: "ExtArq", Key: "uuid", Value: ids[0]}
+		return nil, &DuplicateError{Resource: "ExtArq", Key: "uuid", Value: strings.Join(ids, ", ")}
 	}
 	return out, err
+}
+
+// requestsInOrder reads requests in the order of their uuids.
+func (t *tx) requestsInOrder(ctx context.Context, uuids []string) ([]arq.Request, error) {
+	list, args := in(uuids)
+	found, err := t.requests(ctx, "e.uuid IN "+list, args...)
+	slices.SortFunc(found, func(a, b arq.Request) int {
+		return cmp.Compare(slices.Index(uuids, a.UUID), slices.Index(uuids, b.UUID))
+	})
+	return found, err
 }
 
 // profilesOf returns the profile id of each new request.
@@ -186,18 +201,4 @@ func (t *tx) profilesOf(ctx context.Context, news []arq.New) ([]int64, error) {
 		ids[i] = byName[n.ProfileName]
 	}
 	return ids, nil
-}
-
-func inOrder(rs []arq.Request, uuids []string) []arq.Request {
-	at := make(map[string]arq.Request, len(rs))
-	for _, r := range rs {
-		at[r.UUID] = r
-	}
-	out := make([]arq.Request, 0, len(uuids))
-	for _, u := range uuids {
-		if r, ok := at[u]; ok {
-			out = append(out, r)
-		}
-	}
-	return out
 }
