@@ -55,7 +55,7 @@ func parseInt(text string) (any, error) {
 		return nil, &ValueError{"invalid literal for int() with base 10: " + pyReprString(text)}
 	}
 	s = strings.ReplaceAll(s, "_", "")
-	if n := len(strings.TrimLeft(s, "+-")); n > maxIntDigits {
+	if n := len(strings.TrimLeft(s, "+-")); n > maxDigits {
 		return nil, &ValueError{"Exceeds the limit (4300 digits) for integer string conversion: value has " + strconv.Itoa(n) + " digits"}
 	}
 	i, _ := new(big.Int).SetString(s, 10)

@@ -56,13 +56,13 @@ func (stringType) coerce(at place, v any) (any, error) {
 	return nil, &ValueError{"A string is required in field " + at.String() + ", not a " + pyTypeName(v)}
 }
 
-// maxIntDigits is Python's limit for conversions between text and int.
-const maxIntDigits = 4300
+// maxDigits is Python's limit for conversions between text and int.
+const maxDigits = 4300
 
 // digits is str() of a big integer.
 func digits(i *big.Int) (string, error) {
 	s := i.String()
-	if len(strings.TrimPrefix(s, "-")) > maxIntDigits {
+	if len(strings.TrimPrefix(s, "-")) > maxDigits {
 		return "", &ValueError{"Exceeds the limit (4300 digits) for integer string conversion"}
 	}
 	return s, nil

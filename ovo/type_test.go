@@ -163,7 +163,7 @@ func TestZones(t *testing.T) {
 
 func TestDigitLimit(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("9", maxIntDigits+1)
+	long := strings.Repeat("9", maxDigits+1)
 	huge, _ := new(big.Int).SetString(long, 10)
 	var bad *ValueError
 	if _, err := (integerType{}).coerce(place{}, long); !errors.As(err, &bad) {
@@ -173,7 +173,7 @@ func TestDigitLimit(t *testing.T) {
 		t.Errorf("integer of %d digits as text: got %v", len(long), err)
 	}
 	if v, err := (integerType{}).coerce(place{}, long[1:]); err != nil || v.(*big.Int).String() != long[1:] {
-		t.Errorf("text of %d digits: got %v", maxIntDigits, err)
+		t.Errorf("text of %d digits: got %v", maxDigits, err)
 	}
 }
 

@@ -21,11 +21,6 @@ import (
 // Tuple is a Python tuple.
 type Tuple []any
 
-// Object is a versioned object: a pointer to a struct that embeds Base, or a *Record.
-type Object interface {
-	isObject()
-}
-
 // Naive returns the wall clock reading of t without a zone: what Python calls a naive datetime.
 func Naive(t time.Time) time.Time {
 	y, mo, d := t.Date()
