@@ -43,7 +43,9 @@ func (p *Placement) PutAllocations(consumer string, generation *int, c Consumer)
 // NewAllocation is one consumer of [Placement.PostAllocations].
 type NewAllocation struct {
 	Generation *int
-	Consumer   Consumer
+	// Unchecked takes any generation, as Placement did before 1.28.
+	Unchecked bool
+	Consumer  Consumer
 }
 
 // PostAllocations is POST /allocations: all consumers or none. One with no
@@ -52,6 +54,9 @@ func (p *Placement) PostAllocations(all map[string]NewAllocation) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if all[id].Unchecked {
+			continue
+		}
 		if err := p.consumerGeneration(id, all[id].Generation); err != nil {
 			return err
 		}
