@@ -60,10 +60,8 @@ func hashKey(v any) (any, error) {
 			return nil, unhashable(v)
 		}
 		return frozenKey(pyRepr(v)), nil
-	case nil, int64, string, netip.Addr, Object:
-		return v, nil
 	}
-	return nil, unhashable(v)
+	return v, nil
 }
 
 func unhashable(v any) error {
@@ -122,9 +120,9 @@ func pyEqual(a, b any) bool {
 	case []any, Tuple, *Dict, *Set:
 		return false
 	}
-	ka, errA := hashKey(a)
-	kb, errB := hashKey(b)
-	return errA == nil && errB == nil && ka == kb
+	ka, _ := hashKey(a)
+	kb, _ := hashKey(b)
+	return ka == kb
 }
 
 func equalItems(a, b []any) bool {

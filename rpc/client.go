@@ -197,26 +197,26 @@ func (l *replyListener) Listening(up bool) {
 	}
 }
 
-// Deliver implements [Receiver]. A reply is settled before it is looked at: if that fails it comes again, and then finds
-// nobody waiting.
+// Deliver implements [Receiver].
 func (l *replyListener) Deliver(_ context.Context, d Delivery) {
-	if d.Invalid != nil {
-		_ = d.Settle(false)
-		l.reject(d.Invalid)
-		return
-	}
-	_ = d.Settle(true)
 	if len(d.Body) > asideSize {
-		l.running.Go(func() { l.take(d.Body) })
+		l.running.Go(func() { l.take(d) })
 		return
 	}
-	l.take(d.Body)
+	l.take(d)
 }
 
-func (l *replyListener) take(body []byte) {
+func (l *replyListener) take(d Delivery) {
 	var reply wire.Reply
-	if err := reply.Decode(body); err != nil {
-		l.reject(err)
+	err := d.Invalid
+	if err == nil {
+		err = reply.Decode(d.Body)
+	}
+	// An error of Settle means that the reply comes again; it will find nobody waiting.
+	_ = d.Settle(err == nil)
+	if err != nil {
+		l.client.log.Warn("reply rejected", "queue", l.queue, "error", err)
+		l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, Err: err})
 		return
 	}
 	l.mu.Lock()
@@ -228,11 +228,6 @@ func (l *replyListener) take(body []byte) {
 	if w == nil {
 		l.client.log.Debug("reply to nobody", "message_id", reply.MsgID)
 	}
-}
-
-func (l *replyListener) reject(err error) {
-	l.client.log.Warn("reply that cannot be used", "queue", l.queue, "error", err)
-	l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, Err: err})
 }
 
 func (l *replyListener) add(id string, w *waiter) {

@@ -32,9 +32,6 @@ type tx struct {
 	q  *sqlx.Tx
 	op string
 	n  int
-	// again is set when an earlier attempt ended in COMMIT without an answer:
-	// its writes may be there.
-	again bool
 }
 
 // write runs fn in a transaction at READ COMMITTED and again, from its
@@ -59,16 +56,14 @@ func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
 
 func (s *Store) run(ctx context.Context, op string, opts *sql.TxOptions, fn func(*tx) error) error {
 	start := time.Now()
-	var unknown bool
 	for attempt := 1; ; attempt++ {
-		committing, err := s.attempt(ctx, op, opts, unknown, fn)
+		err := s.attempt(ctx, op, opts, fn)
 		if err == nil {
 			return nil
 		}
 		if !retryable(err) || ctx.Err() != nil || attempt == maxAttempts || time.Since(start) > retryFor {
 			return wrap(ctx, op, err)
 		}
-		unknown = unknown || committing && isKind(err, Unavailable)
 		s.log.LogAttrs(ctx, slog.LevelDebug, "running a transaction again",
 			slog.String("op", op), slog.Int("attempt", attempt), slog.Any("error", err))
 		if !pause(ctx, attempt) {
@@ -89,26 +84,26 @@ func pause(ctx context.Context, attempt int) bool {
 	}
 }
 
-// attempt runs fn once; committing reports whether COMMIT had been sent.
-func (s *Store) attempt(ctx context.Context, op string, opts *sql.TxOptions, unknown bool, fn func(*tx) error) (committing bool, err error) {
-	t := &tx{s: s, op: op, again: unknown}
+func (s *Store) attempt(ctx context.Context, op string, opts *sql.TxOptions, fn func(*tx) error) error {
+	t := &tx{s: s, op: op}
 	if err := t.point(StageBegin, ""); err != nil {
-		return false, err
+		return err
 	}
+	var err error
 	if t.q, err = s.db.BeginTxx(ctx, opts); err != nil {
-		return false, err
+		return err
 	}
 	defer func() { _ = t.q.Rollback() }() // no effect after a commit
 	if err := fn(t); err != nil {
-		return false, err
+		return err
 	}
 	if err := t.point(StageCommit, ""); err != nil {
-		return false, err
+		return err
 	}
 	if err := t.q.Commit(); err != nil {
-		return true, err
+		return err
 	}
-	return true, t.point(StageCommitted, "")
+	return t.point(StageCommitted, "")
 }
 
 func (t *tx) point(stage Stage, query string) error {

@@ -1,0 +1,46 @@
+package cyborgrpc
+
+import (
+	"encoding/json"
+
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// AgentTopic is the topic of every agent; a call always names the agent's host as its server.
+const AgentTopic = "cyborg-agent"
+
+// AgentVersion is the highest version of the agent interface that this code speaks.
+const AgentVersion = "1.0"
+
+// The methods of the agent, version 1.0.
+var (
+	FPGAProgram    = rpc.NewMethod[FPGAProgramArgs, bool]("fpga_program", "1.0")
+	CreateVGPUMdev = rpc.NewMethod[MdevArgs, rpc.Null]("create_vgpu_mdev", "1.0")
+	RemoveVGPUMdev = rpc.NewMethod[MdevArgs, rpc.Null]("remove_vgpu_mdev", "1.0")
+)
+
+// FPGAProgramArgs are the arguments of fpga_program.
+type FPGAProgramArgs struct {
+	ControlpathID ControlpathDict `json:"controlpath_id"`
+	BitstreamUUID string          `json:"bitstream_uuid"`
+	DriverName    string          `json:"driver_name"`
+}
+
+// ControlpathDict is a control path as fpga_program takes it: a row whose cpid_info is parsed JSON already,
+// not an object.
+type ControlpathDict struct {
+	ID        int64           `json:"id"`
+	UUID      string          `json:"uuid"`
+	DeviceID  int64           `json:"device_id"`
+	CpidType  string          `json:"cpid_type"`
+	CpidInfo  json.RawMessage `json:"cpid_info"`
+	CreatedAt *string         `json:"created_at"`
+	UpdatedAt *string         `json:"updated_at"`
+}
+
+// MdevArgs are the arguments of create_vgpu_mdev and remove_vgpu_mdev.
+type MdevArgs struct {
+	PCIAddr   string `json:"pci_addr"` // dddd:bb:dd.f
+	AskedType string `json:"asked_type"`
+	AHUUID    string `json:"ah_uuid"` // of the attach handle; it becomes the mdev's UUID
+}

@@ -1,0 +1,4 @@
+// Package inventory converts versioned objects into the plain inventory values that reconcile decides on: what
+// drivers report ([Reported]) and what a host has stored ([Stored]). Agent and conductor share it, so that both
+// read a report the same way. It converts and checks shape; it decides nothing.
+package inventory
