@@ -36,10 +36,11 @@
 //
 // # Errors
 //
-// An absent row is a [*NotFoundError], an existing unique name a
-// [*DuplicateError], an ARQ in the wrong state an [*arq.BadStateError]. The
-// report's writers answer with the errors of package reconcile. Whatever the
-// engine refuses is an [*Error] whose Kind says what to do about it.
+// An absent row is an [*arq.NotFoundError] with the peer's text, an existing
+// unique name a [*DuplicateError], an ARQ in the wrong state an
+// [*arq.BadStateError]. The report's writers answer with the errors of package
+// reconcile, the remotable methods with those of package ovo/cyborg. Whatever
+// the engine refuses is an [*Error] whose Kind says what to do about it.
 //
 // # Times and texts
 //

@@ -13,6 +13,8 @@ import (
 	"github.com/lib/pq"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/go-cyborg/cyborg/arq"
 )
 
 // Kind says what an engine's error means for the caller.
@@ -58,25 +60,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s: %v", e.Op, e.Kind, 
 // Unwrap returns the driver's error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// NotFoundError says that a row does not exist.
-type NotFoundError struct {
-	// Resource is the peer's name of the kind: Device, Deployable,
-	// AttachHandle, "Device Profile", Attribute or ExtArq.
-	Resource string
-	// Key is what was looked for: uuid, id, name, …
-	Key string
-	// Value is the value of Key.
-	Value string
-}
-
-// Error implements error with the peer's text of ResourceNotFound.
-func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("%s not found with %s=%s", e.Resource, e.Key, e.Value)
-}
-
 // DuplicateError says that a value which must be unique exists already.
 type DuplicateError struct {
-	// Resource is the kind of row, as in NotFoundError.
+	// Resource is the kind of row: "Device Profile" or Device.
 	Resource string
 	// Key is the unique column: name or uuid.
 	Key string
@@ -87,6 +73,10 @@ type DuplicateError struct {
 // Error implements error.
 func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("%s with %s %s already exists", e.Resource, e.Key, e.Value)
+}
+
+func notFound(resource, key, value string) error {
+	return &arq.NotFoundError{Resource: resource, Msg: "with " + key + "=" + value}
 }
 
 // kindOf reads the number of an engine's error; ok is false for errors that

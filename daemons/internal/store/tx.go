@@ -32,6 +32,9 @@ type tx struct {
 	q  *sqlx.Tx
 	op string
 	n  int
+	// again is set when an earlier attempt ended in COMMIT without an answer:
+	// its writes may be there.
+	again bool
 }
 
 // write runs fn in a transaction at READ COMMITTED and again, from its
@@ -56,14 +59,16 @@ func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
 
 func (s *Store) run(ctx context.Context, op string, opts *sql.TxOptions, fn func(*tx) error) error {
 	start := time.Now()
+	var unknown bool
 	for attempt := 1; ; attempt++ {
-		err := s.attempt(ctx, op, opts, fn)
+		committing, err := s.attempt(ctx, op, opts, unknown, fn)
 		if err == nil {
 			return nil
 		}
 		if !retryable(err) || ctx.Err() != nil || attempt == maxAttempts || time.Since(start) > retryFor {
 			return wrap(ctx, op, err)
 		}
+		unknown = unknown || committing && isKind(err, Unavailable)
 		s.log.LogAttrs(ctx, slog.LevelDebug, "running a transaction again",
 			slog.String("op", op), slog.Int("attempt", attempt), slog.Any("error", err))
 		if !pause(ctx, attempt) {
@@ -84,26 +89,26 @@ func pause(ctx context.Context, attempt int) bool {
 	}
 }
 
-func (s *Store) attempt(ctx context.Context, op string, opts *sql.TxOptions, fn func(*tx) error) error {
-	t := &tx{s: s, op: op}
+// attempt runs fn once; committing reports whether COMMIT had been sent.
+func (s *Store) attempt(ctx context.Context, op string, opts *sql.TxOptions, unknown bool, fn func(*tx) error) (committing bool, err error) {
+	t := &tx{s: s, op: op, again: unknown}
 	if err := t.point(StageBegin, ""); err != nil {
-		return err
+		return false, err
 	}
-	var err error
 	if t.q, err = s.db.BeginTxx(ctx, opts); err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = t.q.Rollback() }() // no effect after a commit
 	if err := fn(t); err != nil {
-		return err
+		return false, err
 	}
 	if err := t.point(StageCommit, ""); err != nil {
-		return err
+		return false, err
 	}
 	if err := t.q.Commit(); err != nil {
-		return err
+		return true, err
 	}
-	return t.point(StageCommitted, "")
+	return true, t.point(StageCommitted, "")
 }
 
 func (t *tx) point(stage Stage, query string) error {

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/go-cyborg/cyborg/reconcile"
+)
+
+// Commit writes the row steps of one device and returns the device as it is
+// then. The device's row is locked first and its handles with it, everything
+// below is read again, and only a device that still has the structure of
+// p.Have is written: otherwise [reconcile.ErrStale]. A step that would delete
+// or rewrite what a guest holds gives [reconcile.ErrHeld]; a refused value
+// a [*reconcile.FieldError].
+func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.Device, error) {
+	if p.Have == nil {
+		return reconcile.Device{}, fmt.Errorf("commit: the plan has no stored device")
+	}
+	var after reconcile.Device
+	err := s.write(ctx, "Commit", func(t *tx) error {
+		now, err := t.lockDevice(ctx, p.Have.ID)
+		if err != nil {
+			return err
+		}
+		if !sameStructure(p.Have, now) {
+			return reconcile.ErrStale
+		}
+		// The device row is written in any case: Galera finds two conflicting
+		// transactions only by the rows that both of them wrote.
+		if _, err := t.exec(ctx, "UPDATE devices SET updated_at = ? WHERE id = ?", t.now(), now.ID); err != nil {
+			return err
+		}
+		for _, step := range p.Steps {
+			if err := t.step(ctx, now, step); err != nil {
+				return err
+			}
+		}
+		read, err := t.device(ctx, now.ID, "")
+		if err == nil {
+			after = *read
+		}
+		return err
+	})
+	return after, refusal("", err)
+}
+
+// Remove deletes a whole device. [reconcile.ErrHeld]: a guest holds it, or an
+// ARQ row refers to it; [reconcile.ErrStale]: it is not what d says.
+func (s *Store) Remove(ctx context.Context, d *reconcile.Device) error {
+	err := s.write(ctx, "Remove", func(t *tx) error {
+		now, err := t.lockDevice(ctx, d.ID)
+		switch {
+		case err != nil:
+			return err
+		case !sameStructure(d, now):
+			return reconcile.ErrStale
+		case now.Held():
+			return reconcile.ErrHeld
+		}
+		for i := range now.Deployables {
+			if err := t.deleteDeployable(ctx, &now.Deployables[i]); err != nil {
+				return err
+			}
+		}
+		if _, err := t.exec(ctx, "DELETE FROM controlpath_ids WHERE device_id = ?", now.ID); err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, "DELETE FROM devices WHERE id = ?", now.ID)
+		return err
+	})
+	return refusal("", err)
+}
+
+// refusal gives the engine's errors the meaning the report needs.
+func refusal(table string, err error) error {
+	switch {
+	case isKind(err, Referenced):
+		return reconcile.ErrHeld
+	case isKind(err, Duplicate):
+		return reconcile.ErrDuplicate
+	case isKind(err, Invalid):
+		return &reconcile.FieldError{Table: table, Err: err}
+	}
+	return err
+}
+
+// lockDevice locks a device's row and then its handles, and reads the device.
+// A device that is gone is [reconcile.ErrStale].
+func (t *tx) lockDevice(ctx context.Context, id int64) (*reconcile.Device, error) {
+	if t.s.d.forUpdate != "" {
+		var locked int64
+		found, err := t.one(ctx, &locked, "SELECT id FROM devices WHERE id = ?"+t.s.d.forUpdate, id)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return nil, reconcile.ErrStale
+		}
+	}
+	return t.device(ctx, id, t.s.d.forUpdate)
+}
+
+func (t *tx) device(ctx context.Context, id int64, lock string) (*reconcile.Device, error) {
+	var rows []deviceJoin
+	if err := t.all(ctx, &rows, inventoryDevices+" WHERE d.id = ? ORDER BY c.id", id); err != nil {
+		return nil, err
+	}
+	ds, err := t.fill(ctx, rows, lock)
+	if err != nil {
+		return nil, err
+	}
+	if len(ds) != 1 {
+		return nil, reconcile.ErrStale
+	}
+	return &ds[0], nil
+}
+
+// sameStructure compares what a plan was made from with what is there: ids,
+// texts and offers, and the version of a deployable that is not on offer,
+// since it may be another run's claim. Whether handles are in use is left to
+// the steps that it matters to.
+func sameStructure(have, now *reconcile.Device) bool {
+	if have.ID != now.ID || have.Type != now.Type || have.ControlPath.Info != now.ControlPath.Info ||
+		len(have.Deployables) != len(now.Deployables) {
+		return false
+	}
+	for i := range have.Deployables {
+		if !sameDeployable(&have.Deployables[i], &now.Deployables[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameDeployable(a, b *reconcile.Deployable) bool {
+	if a.ID != b.ID || a.Name != b.Name || a.NumAccelerators != b.NumAccelerators || a.Offer != b.Offer ||
+		len(a.Attributes) != len(b.Attributes) || len(a.Handles) != len(b.Handles) {
+		return false
+	}
+	if a.Offer == "" && !a.UpdatedAt.Equal(b.UpdatedAt) {
+		return false
+	}
+	for i, x := range a.Attributes {
+		if y := b.Attributes[i]; x.ID != y.ID || x.Key != y.Key || x.Value != y.Value {
+			return false
+		}
+	}
+	for i, x := range a.Handles {
+		if y := b.Handles[i]; x.ID != y.ID || x.Type != y.Type || x.Info != y.Info {
+			return false
+		}
+	}
+	return true
+}
+
+// step writes one row step. Offers and providers are not the store's.
+func (t *tx) step(ctx context.Context, d *reconcile.Device, step reconcile.Step) error {
+	switch s := step.(type) {
+	case reconcile.SetBoard:
+		_, err := t.exec(ctx, "UPDATE devices SET `type` = ?, vendor = ?, model = ?, std_board_info = ?, vendor_board_info = ? WHERE id = ?",
+			s.Type, s.Vendor, s.Model, s.StdBoardInfo, s.VendorBoardInfo, d.ID)
+		return err
+	case reconcile.InsertDeployable:
+		p := *s.Deployable
+		prepareDeployable(&p, false)
+		return t.insertDeployables(ctx, []placed{{&p, d.ID, d.ControlPath.ID}})
+	case reconcile.SetNumAccelerators:
+		return t.setDeployable(ctx, d, s.Deployable, "num_accelerators", s.To)
+	case reconcile.SetDriverName:
+		return t.setDeployable(ctx, d, s.Deployable, "driver_name", s.To)
+	case reconcile.DeleteDeployable:
+		return t.deleteFreeDeployable(ctx, d, s.Deployable)
+	case reconcile.InsertAttribute:
+		return t.insert(ctx, "attributes", insertAttribute, [][]any{{uuid.NewString(), s.Deployable, s.Key, s.Value, t.now()}})
+	case reconcile.SetAttribute:
+		return t.changed(t.exec(ctx, "UPDATE attributes SET value = ?, updated_at = ? WHERE id = ?", s.To, t.now(), s.Attribute))
+	case reconcile.DeleteAttribute:
+		return t.changed(t.exec(ctx, "DELETE FROM attributes WHERE id = ?", s.Attribute))
+	case reconcile.InsertHandle:
+		return t.insert(ctx, "attach_handles", insertHandle,
+			[][]any{{uuid.NewString(), s.Deployable, d.ControlPath.ID, s.InUse, string(s.Type), s.Info, t.now()}})
+	case reconcile.SetHandleInfo, reconcile.SetHandleType, reconcile.DeleteHandle:
+		return t.handleStep(ctx, d, step)
+	case reconcile.Withdraw, reconcile.SyncProvider, reconcile.Reserve, reconcile.DropProvider:
+		return nil
+	}
+	return fmt.Errorf("commit: no row step: %T", step)
+}
+
+// changed turns "no row matched" into [reconcile.ErrStale].
+func (t *tx) changed(n int64, err error) error {
+	if err == nil && n == 0 {
+		return reconcile.ErrStale
+	}
+	return err
+}
+
+// setDeployable writes one column. A deployable that is not on offer keeps
+// its updated_at: it is the claim of whoever is about to offer it.
+func (t *tx) setDeployable(ctx context.Context, d *reconcile.Device, id int64, column string, v any) error {
+	p := findDeployable(d, id)
+	if p == nil {
+		return reconcile.ErrStale
+	}
+	if p.Offer == "" {
+		return t.changed(t.exec(ctx, "UPDATE deployables SET "+column+" = ? WHERE id = ?", v, id))
+	}
+	return t.changed(t.exec(ctx, "UPDATE deployables SET "+column+" = ?, updated_at = ? WHERE id = ?", v, t.s.d.time(t.s.later(p.UpdatedAt)), id))
+}
+
+func (t *tx) handleStep(ctx context.Context, d *reconcile.Device, step reconcile.Step) error {
+	switch s := step.(type) {
+	case reconcile.SetHandleInfo:
+		if err := checkHandle(d, s.Handle, s.Free); err != nil {
+			return err
+		}
+		return t.changed(t.exec(ctx, "UPDATE attach_handles SET attach_info = ?, updated_at = ? WHERE id = ?", s.To, t.now(), s.Handle))
+	case reconcile.SetHandleType:
+		return t.changed(t.exec(ctx, "UPDATE attach_handles SET attach_type = ?, updated_at = ? WHERE id = ?", string(s.To), t.now(), s.Handle))
+	case reconcile.DeleteHandle:
+		if err := checkHandle(d, s.Handle, true); err != nil {
+			return err
+		}
+		return t.changed(t.exec(ctx, "DELETE FROM attach_handles WHERE id = ?", s.Handle))
+	}
+	return fmt.Errorf("commit: no handle step: %T", step)
+}
+
+// checkHandle looks a handle up in the device as it was read under the lock.
+func checkHandle(d *reconcile.Device, id int64, free bool) error {
+	for i := range d.Deployables {
+		for _, h := range d.Deployables[i].Handles {
+			if h.ID != id {
+				continue
+			}
+			if free && h.Held() {
+				return reconcile.ErrHeld
+			}
+			return nil
+		}
+	}
+	return reconcile.ErrStale
+}
+
+func findDeployable(d *reconcile.Device, id int64) *reconcile.Deployable {
+	for i := range d.Deployables {
+		if d.Deployables[i].ID == id {
+			return &d.Deployables[i]
+		}
+	}
+	return nil
+}
+
+func (t *tx) deleteFreeDeployable(ctx context.Context, d *reconcile.Device, id int64) error {
+	p := findDeployable(d, id)
+	switch {
+	case p == nil:
+		return reconcile.ErrStale
+	case p.Held():
+		return reconcile.ErrHeld
+	}
+	return t.deleteDeployable(ctx, p)
+}
+
+// deleteDeployable deletes a deployable that nobody holds. The engines differ
+// in what they do to rows that name it as parent or root, so none may be left.
+func (t *tx) deleteDeployable(ctx context.Context, p *reconcile.Deployable) error {
+	for _, query := range []string{
+		"DELETE FROM attach_handles WHERE deployable_id = ?",
+		"DELETE FROM attributes WHERE deployable_id = ?",
+		"UPDATE deployables SET parent_id = NULL WHERE parent_id = ?",
+		"UPDATE deployables SET root_id = NULL WHERE root_id = ?",
+		"DELETE FROM deployables WHERE id = ?",
+	} {
+		if _, err := t.exec(ctx, query, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
