@@ -60,8 +60,10 @@ func hashKey(v any) (any, error) {
 			return nil, unhashable(v)
 		}
 		return frozenKey(pyRepr(v)), nil
+	case nil, int64, string, netip.Addr, Object:
+		return v, nil
 	}
-	return v, nil
+	return nil, unhashable(v)
 }
 
 func unhashable(v any) error {
@@ -120,9 +122,9 @@ func pyEqual(a, b any) bool {
 	case []any, Tuple, *Dict, *Set:
 		return false
 	}
-	ka, _ := hashKey(a)
-	kb, _ := hashKey(b)
-	return ka == kb
+	ka, errA := hashKey(a)
+	kb, errB := hashKey(b)
+	return errA == nil && errB == nil && ka == kb
 }
 
 func equalItems(a, b []any) bool {

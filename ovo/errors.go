@@ -1,9 +1,6 @@
 package ovo
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Errors of this package that have a Python counterpart carry a method PythonClass, so that an RPC layer can map them
 // to the class name on the wire without importing this package. Their texts are those of oslo.versionedobjects 3.12,
@@ -28,10 +25,10 @@ func (e *FieldError) PythonClass() string { return pythonClass(e.Err) }
 
 func pythonClass(err error) string {
 	for err != nil {
-		if c, ok := err.(interface{ PythonClass() string }); ok { //nolint:errorlint // walked by hand: a FieldError must not answer for itself
+		if c, ok := err.(interface{ PythonClass() string }); ok {
 			return c.PythonClass()
 		}
-		u, ok := err.(interface{ Unwrap() error }) //nolint:errorlint // as above
+		u, ok := err.(interface{ Unwrap() error })
 		if !ok {
 			break
 		}
@@ -213,7 +210,7 @@ func (e *EnumError) Error() string {
 	if e.Value == "" {
 		return "Enum fields require a list of valid_values"
 	}
-	return strings.TrimSpace("Enum valid values are not valid: " + e.Value)
+	return "Enum valid values are not valid: " + e.Value
 }
 
 // PythonClass returns "EnumRequiresValidValuesError" or "EnumValidValuesInvalidError".

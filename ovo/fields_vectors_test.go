@@ -19,7 +19,7 @@ func runFields(t *testing.T, objects vectorObjects) tally {
 	t.Helper()
 	file := loadVectors(t, "fields.json")
 	rules := map[string]*fieldRule{}
-	for name, def := range at2dict(at(file, "field_defs")).All() {
+	for name, def := range vecDict(vecAt(file, "field_defs")).All() {
 		rule, err := vectorRule(def, file)
 		if err != nil {
 			t.Fatalf("field %v: %v", name, err)
@@ -28,31 +28,31 @@ func runFields(t *testing.T, objects vectorObjects) tally {
 			rule.typ.(*dictType).element = fieldRule{typ: integerType{}, hasDefault: true, def: int64(5)}
 		}
 		rules[name.(string)] = rule
-		if got := rule.contract(); got != text(def, "repr") {
-			t.Errorf("field %v: contract %s, want %s", name, got, text(def, "repr"))
+		if got := rule.contract(); got != vecText(def, "repr") {
+			t.Errorf("field %v: contract %s, want %s", name, got, vecText(def, "repr"))
 		}
 	}
 	var count tally
-	for i, c := range items(at(file, "cases")) {
-		name := fmt.Sprintf("fields.json case %d (%s of %s with %s)", i, text(c, "op"), text(c, "field"), pyRepr(at(c, "in")))
-		if flag(c, "python_only_input") {
+	for i, c := range vecItems(vecAt(file, "cases")) {
+		name := fmt.Sprintf("fields.json case %d (%s of %s with %s)", i, vecText(c, "op"), vecText(c, "field"), pyRepr(vecAt(c, "in")))
+		if vecFlag(c, "python_only_input") {
 			count.skipped++
 			continue
 		}
-		r := fieldRun{objects: objects, rule: rules[text(c, "field")], c: c.(*Dict), place: place{field: "fld"}}
+		r := fieldRun{objects: objects, rule: rules[vecText(c, "field")], c: c.(*Dict), place: place{field: "fld"}}
 		if objects != nil {
 			r.place.objects = objects
 		}
 		if objects == nil && usesObjects(r.c) {
 			continue
 		}
-		switch text(c, "op") {
+		switch vecText(c, "op") {
 		case "coerce":
 			count.record(t, name, r.coerce(t))
 		case "from_primitive":
 			count.record(t, name, r.fromPrimitive())
 		case "assign_sequence":
-			if has(c, "class") {
+			if vecHas(c, "class") {
 				continue // needs a class: see the case runner of changes.json
 			}
 			count.record(t, name, r.assign())
@@ -65,10 +65,10 @@ func runFields(t *testing.T, objects vectorObjects) tally {
 
 // usesObjects says whether a case needs a registry.
 func usesObjects(c *Dict) bool {
-	return strings.Contains(text(c, "field"), "Object") || strings.Contains(pyRepr(at(c, "in")), "'$new'")
+	return strings.Contains(vecText(c, "field"), "Object") || strings.Contains(pyRepr(vecAt(c, "in")), "'$new'")
 }
 
-func at2dict(v any) *Dict {
+func vecDict(v any) *Dict {
 	if d, ok := v.(*Dict); ok {
 		return d
 	}
@@ -81,14 +81,14 @@ func vectorRule(def, file any) (*fieldRule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec.Values.list != nil && !flag(def, "enum_repr") {
+	if spec.Values.list != nil && !vecFlag(def, "enum_repr") {
 		spec.Name = "Enum"
 	}
-	if text(def, "field_class") == "SM" {
+	if vecText(def, "field_class") == "SM" {
 		spec.Transitions = map[string][]string{}
-		for state, next := range at2dict(at(file, "state_machine_transitions")).All() {
+		for state, next := range vecDict(vecAt(file, "state_machine_transitions")).All() {
 			spec.Transitions[state.(string)] = []string{}
-			for _, n := range items(next) {
+			for _, n := range vecItems(next) {
 				spec.Transitions[state.(string)] = append(spec.Transitions[state.(string)], n.(string))
 			}
 		}
@@ -98,26 +98,26 @@ func vectorRule(def, file any) (*fieldRule, error) {
 		return nil, err
 	}
 	rule := &fieldRule{
-		typ: typ, nullable: flag(def, "nullable"), readOnly: flag(def, "read_only"),
-		hasDefault: flag(def, "has_default"), plain: !flag(def, "enum_repr"),
+		typ: typ, nullable: vecFlag(def, "nullable"), readOnly: vecFlag(def, "read_only"),
+		hasDefault: vecFlag(def, "has_default"), plain: !vecFlag(def, "enum_repr"),
 	}
-	rule.def, err = untag(at(def, "default"), nil)
+	rule.def, err = untag(vecAt(def, "default"), nil)
 	return rule, err
 }
 
 func vectorType(def any) (TypeSpec, error) {
 	spec := TypeSpec{
-		Name: text(def, "type"), ElementNullable: flag(def, "element_nullable"), Object: text(def, "objname"),
-		Subclasses: flag(def, "subclasses"), Naive: has(def, "tzinfo_aware") && !flag(def, "tzinfo_aware"),
+		Name: vecText(def, "type"), ElementNullable: vecFlag(def, "element_nullable"), Object: vecText(def, "objname"),
+		Subclasses: vecFlag(def, "subclasses"), Naive: vecHas(def, "tzinfo_aware") && !vecFlag(def, "tzinfo_aware"),
 	}
-	if has(def, "valid_values") {
-		values, err := untag(at(def, "valid_values"), nil)
+	if vecHas(def, "valid_values") {
+		values, err := untag(vecAt(def, "valid_values"), nil)
 		if err != nil {
 			return spec, err
 		}
 		spec.Values.list = values
 	}
-	if element := at(def, "element"); element != nil {
+	if element := vecAt(def, "element"); element != nil {
 		e, err := vectorType(element)
 		if err != nil {
 			return spec, err
@@ -146,7 +146,7 @@ func (r *fieldRun) untag(v any) (any, error) {
 
 // check compares a value with the recorded one under key.
 func (r *fieldRun) check(key string, got any) string {
-	want, err := r.untag(at(r.c, key))
+	want, err := r.untag(vecAt(r.c, key))
 	if err != nil {
 		return err.Error()
 	}
@@ -157,10 +157,10 @@ func (r *fieldRun) check(key string, got any) string {
 	if same(got, want, describe) {
 		return ""
 	}
-	if flag(r.c, "set_order_arbitrary") && sameUnordered(got, want) {
+	if vecFlag(r.c, "set_order_arbitrary") && sameUnordered(got, want) {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s: want %s, got %s", key, pyRepr(at(r.c, "in")), pyRepr(want), pyRepr(got))
+	return fmt.Sprintf("%s of %s: want %s, got %s", key, pyRepr(vecAt(r.c, "in")), pyRepr(want), pyRepr(got))
 }
 
 // sameUnordered compares primitives in which a set has become a list.
@@ -186,12 +186,12 @@ func sameUnordered(a, b any) bool {
 }
 
 func (r *fieldRun) coerce(t *testing.T) string {
-	in, err := r.untag(at(r.c, "in"))
+	in, err := r.untag(vecAt(r.c, "in"))
 	if err != nil {
 		return err.Error()
 	}
 	got, err := r.rule.coerce(r.place, in)
-	if want := at(r.c, "error"); want != nil {
+	if want := vecAt(r.c, "error"); want != nil {
 		return wrongError(err, want)
 	}
 	if err != nil {
@@ -212,26 +212,26 @@ func (r *fieldRun) written(t *testing.T, v any) string {
 	if err != nil {
 		return "primitive: " + err.Error()
 	}
-	if s, _ := at(r.c, "primitive").(string); nativeZone.MatchString(s) {
+	if s, _ := vecAt(r.c, "primitive").(string); nativeZone.MatchString(s) {
 		return r.readable(primitive)
 	}
 	if problem := r.check("primitive", primitive); problem != "" {
 		return problem
 	}
 	stringified, err := r.rule.stringify(r.place, v)
-	if want := at(r.c, "stringify_error"); want != nil {
+	if want := vecAt(r.c, "stringify_error"); want != nil {
 		if problem := wrongError(err, want); problem != "" {
 			return problem
 		}
-	} else if want, fixed := at(r.c, "stringify").(string); fixed && (err != nil || want != stringified) {
+	} else if want, fixed := vecAt(r.c, "stringify").(string); fixed && (err != nil || want != stringified) {
 		return fmt.Sprintf("stringify: want %s, got %s %v", want, stringified, err)
 	}
-	parsed, err := r.untag(parseJSON(t, []byte(text(r.c, "json"))))
+	parsed, err := r.untag(parseJSON(t, []byte(vecText(r.c, "json"))))
 	if err != nil {
 		return err.Error()
 	}
 	back, err := r.rule.fromPrimitive(r.place, parsed)
-	if want := at(r.c, "from_json_error"); want != nil {
+	if want := vecAt(r.c, "from_json_error"); want != nil {
 		return wrongError(err, want)
 	}
 	if err != nil {
@@ -246,19 +246,19 @@ func (r *fieldRun) readable(primitive any) string {
 	if err != nil {
 		return "from own primitive: " + err.Error()
 	}
-	if want, err := r.untag(at(r.c, "out")); err != nil || !pyEqual(back, want) {
+	if want, err := r.untag(vecAt(r.c, "out")); err != nil || !pyEqual(back, want) {
 		return fmt.Sprintf("own primitive %s reads back as %s", pyRepr(primitive), pyRepr(back))
 	}
 	return ""
 }
 
 func (r *fieldRun) fromPrimitive() string {
-	in, err := r.untag(at(r.c, "in"))
+	in, err := r.untag(vecAt(r.c, "in"))
 	if err != nil {
 		return err.Error()
 	}
 	got, err := r.rule.fromPrimitive(r.place, in)
-	if want := at(r.c, "error"); want != nil {
+	if want := vecAt(r.c, "error"); want != nil {
 		return wrongError(err, want)
 	}
 	if err != nil {
@@ -270,14 +270,14 @@ func (r *fieldRun) fromPrimitive() string {
 // assign puts values into one field of one object, one after the other.
 func (r *fieldRun) assign() string {
 	p := place{object: "SynSM", field: "state"}
-	for _, step := range items(at(r.c, "steps")) {
-		v, err := r.rule.coerce(p, at(step, "set"))
-		if want := at(step, "error"); want != nil {
+	for _, step := range vecItems(vecAt(r.c, "steps")) {
+		v, err := r.rule.coerce(p, vecAt(step, "set"))
+		if want := vecAt(step, "error"); want != nil {
 			if problem := wrongError(err, want); problem != "" {
 				return problem
 			}
-			if err.Error() != text(want, "message") {
-				return fmt.Sprintf("want %q, got %q", text(want, "message"), err)
+			if err.Error() != vecText(want, "message") {
+				return fmt.Sprintf("want %q, got %q", vecText(want, "message"), err)
 			}
 			continue
 		}

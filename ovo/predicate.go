@@ -19,7 +19,7 @@ func (versionPredicateType) coerce(at place, v any) (any, error) {
 	if !ok {
 		return nil, &ValueError{"Version " + at.text(v) + " should be a string type, not <class '" + pyQualifiedName(v) + "'>"}
 	}
-	for _, condition := range strings.Split(s, ",") {
+	for condition := range strings.SplitSeq(s, ",") {
 		if !validCondition(condition) {
 			return nil, &ValueError{"Version " + s + " is not a valid predicate in field " + at.String()}
 		}

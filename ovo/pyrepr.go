@@ -71,7 +71,7 @@ func appendRepr(b []byte, v any) []byte {
 	case fmt.Stringer:
 		return append(b, v.String()...)
 	}
-	return fmt.Appendf(b, "<%s object>", pyTypeName(v))
+	return fmt.Appendf(b, "<%T object>", v)
 }
 
 func appendReprItems(b []byte, items []any) []byte {
@@ -175,16 +175,8 @@ func printable(r rune) bool {
 	if r < 0x7f {
 		return r >= ' '
 	}
-	_, found := slices.BinarySearchFunc(nonPrintable, r, func(rng [2]rune, r rune) int {
-		switch {
-		case rng[1] < r:
-			return -1
-		case rng[0] > r:
-			return 1
-		}
-		return 0
-	})
-	return !found
+	i, found := slices.BinarySearch(nonPrintable, r)
+	return !found && i%2 == 0 // between the last of one range and the first of the next
 }
 
 func appendReprTime(b []byte, t time.Time) []byte {
@@ -278,7 +270,7 @@ func pyTypeName(v any) string {
 	case interface{ pyTypeName() string }:
 		return v.pyTypeName()
 	}
-	return fmt.Sprintf("%T", v)
+	return fmt.Sprintf("Go %T", v) // not in the value model
 }
 
 // pyQualifiedName is the type's name in messages of Python itself, with its module.

@@ -14,7 +14,7 @@ import (
 // source is the package's own source.
 func source() fs.FS { return os.DirFS(".") }
 
-func set(t *testing.T, elements ...any) *Set {
+func mustSet(t *testing.T, elements ...any) *Set {
 	t.Helper()
 	s, err := NewSet(elements...)
 	if err != nil {
@@ -23,7 +23,7 @@ func set(t *testing.T, elements ...any) *Set {
 	return s
 }
 
-func dict(t *testing.T, pairs ...any) *Dict {
+func mustDict(t *testing.T, pairs ...any) *Dict {
 	t.Helper()
 	d := &Dict{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -59,6 +59,7 @@ func TestEquality(t *testing.T) {
 		"naive":                  {Naive(noon), Naive(noon.In(time.FixedZone("x", 60)).Add(-time.Minute)), true},
 		"networks by their mask": {netip.MustParsePrefix("10.0.0.1/8"), netip.MustParsePrefix("10.0.0.0/8"), true},
 		"address and network":    {netip.MustParseAddr("10.0.0.1"), netip.MustParsePrefix("10.0.0.1/32"), false},
+		"what is no value":       {map[string]int{}, map[string]int{}, false},
 		"list and tuple":         {[]any{}, Tuple{}, false},
 		"lists":                  {[]any{int64(1), "a"}, []any{1.0, "a"}, true},
 		"list and null":          {nil, []any{}, false},
@@ -69,8 +70,7 @@ func TestEquality(t *testing.T) {
 			t.Errorf("%s: %v == %v is %v", name, tt.a, tt.b, got)
 		}
 		s, err := NewSet(tt.a)
-		var unhashable *TypeError
-		if errors.As(err, &unhashable) {
+		if _, unhashable := errors.AsType[*TypeError](err); unhashable {
 			continue
 		}
 		if s.Has(tt.b) != tt.want {
@@ -81,21 +81,21 @@ func TestEquality(t *testing.T) {
 
 func TestContainerEquality(t *testing.T) {
 	t.Parallel()
-	d := dict(t, "a", int64(1), "b", []any{})
-	if !pyEqual(d, dict(t, "b", []any{}, "a", true)) {
+	d := mustDict(t, "a", int64(1), "b", []any{})
+	if !pyEqual(d, mustDict(t, "b", []any{}, "a", true)) {
 		t.Error("dicts have an order")
 	}
-	if pyEqual(d, dict(t, "a", int64(1))) || pyEqual(d, dict(t, "a", int64(1), "b", nil)) {
+	if pyEqual(d, mustDict(t, "a", int64(1))) || pyEqual(d, mustDict(t, "a", int64(1), "b", nil)) {
 		t.Error("unlike dicts are equal")
 	}
-	if !pyEqual(set(t, int64(1), "a"), set(t, "a", 1.0)) || pyEqual(set(t, "a"), set(t, "b")) {
+	if !pyEqual(mustSet(t, int64(1), "a"), mustSet(t, "a", 1.0)) || pyEqual(mustSet(t, "a"), mustSet(t, "b")) {
 		t.Error("sets compare wrongly")
 	}
 }
 
 func TestDictKeys(t *testing.T) {
 	t.Parallel()
-	d := dict(t, "a", int64(1), "b", int64(2), "c", int64(3), int64(1), "one")
+	d := mustDict(t, "a", int64(1), "b", int64(2), "c", int64(3), int64(1), "one")
 	d.Delete("b")
 	d.Delete("zz")
 	if err := d.Set(true, "true"); err != nil {
@@ -111,6 +111,9 @@ func TestDictKeys(t *testing.T) {
 	if err := d.Set([]any{}, nil); !errors.As(err, &unhashable) {
 		t.Errorf("list as key: %v", err)
 	}
+	if err := d.Set(map[string]int{}, nil); !errors.As(err, &unhashable) {
+		t.Errorf("Go map as key: %v", err)
+	}
 	if _, err := NewSet(Tuple{d}); !errors.As(err, &unhashable) {
 		t.Errorf("dict in a tuple in a set: %v", err)
 	}
@@ -118,7 +121,7 @@ func TestDictKeys(t *testing.T) {
 
 func TestCopyIsDeep(t *testing.T) {
 	t.Parallel()
-	v := []any{dict(t, "a", []any{int64(1)}), Tuple{[]any{"x"}}, set(t, "e")}
+	v := []any{mustDict(t, "a", []any{int64(1)}), Tuple{[]any{"x"}}, mustSet(t, "e")}
 	c := copyValue(v).([]any)
 	if !pyEqual(v, c) {
 		t.Fatal("copy differs")
@@ -137,13 +140,11 @@ func TestCopyIsDeep(t *testing.T) {
 // TestErrorsAreTheirBases checks what errors.As sees in errors whose Python class has a base.
 func TestErrorsAreTheirBases(t *testing.T) {
 	t.Parallel()
-	var typeError *TypeError
-	if !errors.As(&KeyTypeError{Key: "1", Type: "int"}, &typeError) {
+	if _, ok := errors.AsType[*TypeError](&KeyTypeError{Key: "1", Type: "int"}); !ok {
 		t.Error("KeyTypeError is no TypeError")
 	}
-	var valueError *ValueError
 	err := error(&FieldError{Path: "Device.version", Err: &InvalidVersionError{Version: "x"}})
-	if !errors.As(err, &valueError) {
+	if _, ok := errors.AsType[*ValueError](err); !ok {
 		t.Error("InvalidVersionError is no ValueError")
 	}
 	if got := pythonClass(err); got != "InvalidVersion" {

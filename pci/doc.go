@@ -16,7 +16,8 @@
 //
 // # Use
 //
-//	spec, err := pci.ParseDeviceSpec(values, specschema.Check)
+//	check, err := specschema.New()
+//	spec, err := pci.ParseDeviceSpec(values, check)
 //	exclude, err := pci.ParseExcludeList(addresses)
 //	devices, warnings, err := sysfs.New("/sys").Scan()
 //	selection := pci.Selector{Spec: spec, Exclude: exclude}.Select(devices)

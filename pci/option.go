@@ -68,7 +68,7 @@ func (e *EntryError) Error() string {
 	if e.Pointer != "" {
 		b.WriteString(", " + e.Pointer)
 	}
-	fmt.Fprintf(&b, ": %s (entry: %s)", e.Message, e.Entry)
+	fmt.Fprintf(&b, ": %s (entry: %s)", e.Message, strings.ReplaceAll(e.Entry, "\n", " "))
 	return b.String()
 }
 

@@ -39,6 +39,11 @@ type Rule struct {
 // managed gives the effective mode: absent is true.
 func (r *Rule) managed() bool { return r.Managed == nil || *r.Managed }
 
+// matchesAll reports whether the rule restricts nothing.
+func (r *Rule) matchesAll() bool {
+	return r.vendor == "" && r.product == "" && r.devname == "" && r.address.matchesAll()
+}
+
 // matches tells whether all properties hold. A device whose parent matches the
 // one concrete address of a physical function matches too, if withParent.
 func (r *Rule) matches(d Device, facts hostFacts, withParent bool) bool {
@@ -67,12 +72,9 @@ type Violation struct {
 	Pointer string
 	// Keyword is the JSON Schema keyword that failed.
 	Keyword string
-	// Message says what is wrong and what to write instead.
-	Message string
 }
 
 // SchemaCheck checks one decoded entry (an object of encoding/json values with
-// json.Number for numbers) against the JSON Schema of device_spec entries and
-// gives what it breaks, sorted by pointer and keyword. Package pci/specschema
-// has one.
+// json.Number for numbers) against the JSON Schema of device_spec entries. It
+// must not change the entry. Package pci/specschema has one.
 type SchemaCheck func(entry map[string]any) []Violation

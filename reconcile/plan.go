@@ -12,40 +12,48 @@ const (
 )
 
 // Plan is what has to be done to make the stored inventory of a host agree
-// with a report.
+// with a report. It is made by [Diff]; a Plan read from JSON is for showing.
 type Plan struct {
-	Host      string
-	Tree      Tree         // as the plan was made against
-	Devices   []DevicePlan // only those with something to do
-	Problems  []Problem
-	Unchanged int // devices that need nothing
+	Host string `json:"host"`
+	Root string `json:"root"` // uuid of the host's own provider
+	// Devices are the devices with something to do: retained, removed and
+	// updated ones in the order of their ids, then added ones as reported. A
+	// retained device is listed even when nothing is left to do for it.
+	Devices   []DevicePlan `json:"devices"`
+	Problems  []Problem    `json:"problems"`
+	Unchanged int          `json:"unchanged"` // devices that need nothing
+
+	want []Device // the report, for another look after a conflict
+	tree Tree
 }
 
 // DevicePlan is what has to be done for one device. Nothing in it refers to
 // another device.
 type DevicePlan struct {
-	Verdict Verdict
+	Verdict Verdict `json:"verdict"`
 	// Have is the device as read, nil for Add. A store compares it with the
 	// rows before it writes.
-	Have *Device
+	Have *Device `json:"-"`
 	// Want is the device as reported, nil for Remove and Retain.
-	Want  *Device
-	Steps []Step
+	Want  *Device `json:"-"`
+	Steps []Step  `json:"steps"`
 }
 
-// Problem is something a plan could not or would not do. It is a value, stable
-// from run to run, so that a change of the set can be told.
-type Problem struct {
-	Host       string        `json:"host"`
-	Device     string        `json:"device"` // control path, as stored or reported
-	Deployable string        `json:"deployable,omitempty"`
-	Handle     string        `json:"handle,omitempty"` // address or text
-	Field      string        `json:"field,omitempty"`
-	Reason     ProblemReason `json:"reason"`
-	Stored     string        `json:"stored,omitempty"`
-	Reported   string        `json:"reported,omitempty"`
-	Detail     string        `json:"detail,omitempty"`
+// Device names the device: its control path as stored, else as reported.
+func (p *DevicePlan) Device() string {
+	if p.Have != nil {
+		return p.Have.ControlPath.Info
+	}
+	return p.Want.ControlPath.Info
 }
 
-// ProblemReason says what kind of problem it is.
-type ProblemReason string
+// Retained counts the devices that are kept although they are not reported.
+func (p *Plan) Retained() int {
+	n := 0
+	for i := range p.Devices {
+		if p.Devices[i].Verdict == Retain {
+			n++
+		}
+	}
+	return n
+}

@@ -135,8 +135,9 @@ func (e *NoRootError) Error() string {
 // InUseError says that Placement refused to delete a provider, or to drop its
 // resource class, because something is allocated from it.
 type InUseError struct {
-	UUID   string // of the provider
-	Detail string // Placement's words
+	UUID       string // of the provider
+	Generation int    // of the provider after what was written before the refusal
+	Detail     string // Placement's words
 }
 
 func (e *InUseError) Error() string {

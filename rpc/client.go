@@ -197,26 +197,26 @@ func (l *replyListener) Listening(up bool) {
 	}
 }
 
-// Deliver implements [Receiver].
+// Deliver implements [Receiver]. A reply is settled before it is looked at: if that fails it comes again, and then finds
+// nobody waiting.
 func (l *replyListener) Deliver(_ context.Context, d Delivery) {
-	if len(d.Body) > asideSize {
-		l.running.Go(func() { l.take(d) })
+	if d.Invalid != nil {
+		_ = d.Settle(false)
+		l.reject(d.Invalid)
 		return
 	}
-	l.take(d)
+	_ = d.Settle(true)
+	if len(d.Body) > asideSize {
+		l.running.Go(func() { l.take(d.Body) })
+		return
+	}
+	l.take(d.Body)
 }
 
-func (l *replyListener) take(d Delivery) {
+func (l *replyListener) take(body []byte) {
 	var reply wire.Reply
-	err := d.Invalid
-	if err == nil {
-		err = reply.Decode(d.Body)
-	}
-	// An error of Settle means that the reply comes again; it will find nobody waiting.
-	_ = d.Settle(err == nil)
-	if err != nil {
-		l.client.log.Warn("reply rejected", "queue", l.queue, "error", err)
-		l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, Err: err})
+	if err := reply.Decode(body); err != nil {
+		l.reject(err)
 		return
 	}
 	l.mu.Lock()
@@ -228,6 +228,11 @@ func (l *replyListener) take(d Delivery) {
 	if w == nil {
 		l.client.log.Debug("reply to nobody", "message_id", reply.MsgID)
 	}
+}
+
+func (l *replyListener) reject(err error) {
+	l.client.log.Warn("reply that cannot be used", "queue", l.queue, "error", err)
+	l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, Err: err})
 }
 
 func (l *replyListener) add(id string, w *waiter) {

@@ -85,7 +85,8 @@ type Delivery struct {
 	// Invalid, if not nil, says why the body must not be acted upon, such as a wrong content type. The receiver may still
 	// look into it to answer the sender, and then rejects it.
 	Invalid error
-	// Settle acknowledges the message (true) or rejects it without requeue (false). A message that is not settled when
-	// listening ends, or the connection is lost, goes back into its queue. An error means that somebody else will get it.
+	// Settle acknowledges the message (true) or rejects it without requeue (false). It is called at most once, before
+	// Deliver returns. A message that is not settled goes back into its queue when listening ends or the connection is lost.
+	// An error means that somebody else will get it.
 	Settle func(ok bool) error
 }

@@ -10,6 +10,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
 )
 
 const (
@@ -26,6 +27,9 @@ type listener struct {
 	batch    bool  // acknowledge in batches: a redelivered reply finds nobody waiting
 	offset   int64 // next offset of the fanout stream; 0 = none seen
 }
+
+// maxBody is the largest body that is looked at, in bytes, compressed or not.
+const maxBody = 64 << 20
 
 // maxQueues is how many queues a source has at the most.
 const maxQueues = 3
@@ -256,14 +260,10 @@ func readBody(d amqp091.Delivery) ([]byte, error) {
 	if len(d.Body) > maxBody {
 		return nil, fmt.Errorf("body of %d bytes is larger than %d", len(d.Body), maxBody)
 	}
-	body, err := decompress(d.Headers[compressionHeader], d.Body)
-	switch {
-	case err != nil:
+	compression, _ := d.Headers[wire.CompressionHeader].(string)
+	body, err := wire.Decompress(d.Body, compression, maxBody)
+	if err != nil {
 		return d.Body, err
-	case len(body) > maxBody:
-		return nil, fmt.Errorf("body is larger than %d bytes when decompressed", maxBody)
-	case d.ContentType != "application/json":
-		return body, fmt.Errorf("content type %q is not application/json", d.ContentType)
 	}
-	return body, nil
+	return body, wire.CheckContent(d.ContentType, d.ContentEncoding)
 }

@@ -116,6 +116,7 @@ func setters() map[string]setter {
 		"kombu_reconnect_delay":                ignored,
 		"kombu_reconnect_splay":                ignored,
 		"kombu_missing_consumer_retry_timeout": ignored,
+		"kombu_reconnect_timeout":              ignored, // the former name of the same
 	}
 }
 

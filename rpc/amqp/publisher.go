@@ -9,6 +9,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
 )
 
 // window is how many messages may be written and not yet settled.
@@ -288,15 +289,15 @@ func (w *writer) declare(to rpc.Address, exchange string) error {
 // message is the body with the properties that every oslo.messaging message has.
 func (w *writer) message(i *item, left time.Duration) (amqp091.Publishing, error) {
 	p := amqp091.Publishing{
-		Headers: amqp091.Table{}, ContentType: "application/json", ContentEncoding: "utf-8", DeliveryMode: amqp091.Persistent, Body: i.Body,
+		Headers: amqp091.Table{}, ContentType: wire.ContentType, ContentEncoding: wire.ContentEncoding, DeliveryMode: amqp091.Persistent, Body: i.Body,
 	}
 	if w.link.config.Options.Compression == "gzip" {
-		body, err := compress(i.Body)
+		body, err := wire.Compress(i.Body)
 		if err != nil {
 			return p, err
 		}
 		p.Body = body
-		p.Headers[compressionHeader] = compressionGzip
+		p.Headers[wire.CompressionHeader] = wire.Gzip
 	}
 	if left > 0 {
 		p.Expiration = strconv.FormatInt(max(left.Milliseconds(), 1), 10)

@@ -21,7 +21,7 @@ type Exchange struct {
 type Queue struct {
 	Name                string
 	Durable, AutoDelete bool
-	// Arguments of queue.declare. Integers are int32, as py-amqp sends them.
+	// Arguments of queue.declare. Integers are int32 where they fit, as py-amqp sends them.
 	Arguments map[string]any
 	// Consume are the arguments of basic.consume.
 	Consume map[string]any
@@ -70,7 +70,7 @@ func (o Options) topicQueue(name string) Queue {
 func (o Options) transientQueue(name string) Queue {
 	q := Queue{Name: name, Durable: o.TransientQuorum, Consume: o.consume(), Arguments: o.base(o.TransientQuorum)}
 	if ttl := orDefault(o.TransientTTL, defaultTransientTTL); ttl > 0 {
-		q.Arguments["x-expires"] = int32(ttl.Milliseconds())
+		q.Arguments["x-expires"] = tableInt(ttl.Milliseconds())
 	}
 	return q
 }
@@ -81,12 +81,12 @@ func (o Options) fanoutQueue(topic, name string) Queue {
 		q.Owned = !o.QueueManager // a managed name is found again by the next process
 		return q
 	}
-	q := Queue{Name: topic + "_fanout", Durable: true, Consume: o.consume()}
+	q := Queue{Name: topic + "_fanout", Durable: true}
 	q.Arguments = map[string]any{"x-queue-type": "stream"}
 	if ttl := orDefault(o.TransientTTL, defaultTransientTTL); ttl > 0 {
 		q.Arguments["x-max-age"] = strconv.Itoa(int(ttl/time.Second)) + "s"
 	}
-	q.Consume["x-stream-offset"] = "last"
+	q.Consume = map[string]any{"x-stream-offset": "last"}
 	return q
 }
 
@@ -103,10 +103,18 @@ func (o Options) base(quorum bool) map[string]any {
 		"x-delivery-limit": o.QuorumDeliveryLimit, "x-max-in-memory-length": o.QuorumMaxLength, "x-max-in-memory-bytes": o.QuorumMaxBytes,
 	} {
 		if limit > 0 {
-			args[name] = int32(limit)
+			args[name] = tableInt(int64(limit))
 		}
 	}
 	return args
+}
+
+// tableInt is the narrowest integer of a field table that holds n.
+func tableInt(n int64) any {
+	if int64(int32(n)) == n {
+		return int32(n)
+	}
+	return n
 }
 
 func (o Options) consume() map[string]any {

@@ -2,16 +2,14 @@ package amqp
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
 )
 
 // Transport is RabbitMQ as a transport of package rpc. It is safe for concurrent use.
@@ -121,8 +119,7 @@ func (t *Transport) fanoutQueue(topic string) string { return t.transientName(to
 
 func (t *Transport) transientName(prefix string) string {
 	if !t.config.Options.QueueManager {
-		id := uuid.New()
-		return prefix + hex.EncodeToString(id[:])
+		return prefix + wire.NewID()
 	}
 	t.mu.Lock()
 	t.named++

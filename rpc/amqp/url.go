@@ -1,9 +1,11 @@
 package amqp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,9 +52,7 @@ func ParseURL(text string) (URL, error) {
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, path, _ := strings.Cut(rest, "/")
-	if vhost, err := url.PathUnescape(path); err != nil {
-		return URL{}, &URLError{"the virtual host is not percent-encoded correctly"}
-	} else if vhost != "" {
+	if vhost := unquote(path); vhost != "" {
 		u.VHost = vhost
 	}
 	for part := range strings.SplitSeq(authority, ",") {
@@ -76,12 +76,7 @@ func parseHost(part string) (Host, error) {
 	if at := strings.LastIndexByte(part, '@'); at >= 0 {
 		user, password, _ := strings.Cut(part[:at], ":")
 		address = part[at+1:]
-		var errs [2]error
-		host.User, errs[0] = url.PathUnescape(user)
-		host.Password, errs[1] = url.PathUnescape(password)
-		if errors.Join(errs[:]...) != nil {
-			return Host{}, &URLError{fmt.Sprintf("user or password of host %q is not percent-encoded correctly", address)}
-		}
+		host.User, host.Password = unquote(user), unquote(password)
 	}
 	name, port := address, ""
 	if inner, ok := strings.CutPrefix(address, "["); ok {
@@ -95,7 +90,7 @@ func parseHost(part string) (Host, error) {
 		name, port, _ = strings.Cut(address, ":")
 	}
 	host.Name = name
-	if strings.Contains(address[min(len(name), len(address)):], ":") {
+	if port != "" {
 		n, err := strconv.Atoi(port)
 		if err != nil || n < 1 || n > 65535 {
 			return Host{}, &URLError{fmt.Sprintf("the port of host %q is not a number from 1 to 65535", name)}
@@ -105,13 +100,32 @@ func parseHost(part string) (Host, error) {
 	return host, nil
 }
 
+// unquote decodes percent-encoding; a "+" stays, and so does a "%" that starts no code.
+func unquote(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
 func parseQuery(query string) (map[string]string, error) {
 	options := map[string]string{}
 	for pair := range strings.SplitSeq(query, "&") {
-		if pair == "" {
+		key, value, _ := strings.Cut(pair, "=")
+		if key == "" || value == "" { // as Python, which drops options without value
 			continue
 		}
-		key, value, _ := strings.Cut(pair, "=")
 		key, err1 := url.QueryUnescape(key)
 		value, err2 := url.QueryUnescape(value)
 		if errors.Join(err1, err2) != nil {
@@ -125,12 +139,20 @@ func parseQuery(query string) (map[string]string, error) {
 	return options, nil
 }
 
-// brokers are the hosts to try, with the default for a URL without any.
+// guest is the user and the password of a host without.
+const guest = "guest"
+
+// brokers are the hosts to try, with the defaults for what the URL leaves out.
 func (u URL) brokers() []Host {
-	if len(u.Hosts) == 0 {
-		return []Host{{Name: "localhost", User: "guest", Password: "guest"}}
+	hosts := slices.Clone(u.Hosts)
+	if len(hosts) == 0 {
+		hosts = []Host{{Name: "localhost"}}
 	}
-	return u.Hosts
+	for i := range hosts {
+		hosts[i].User = cmp.Or(hosts[i].User, guest)
+		hosts[i].Password = cmp.Or(hosts[i].Password, guest)
+	}
+	return hosts
 }
 
 // Address is host and port for display and dialling.

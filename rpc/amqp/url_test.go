@@ -9,7 +9,7 @@ import (
 
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "h/v", "://h", "rabbit://h:bad/v", "rabbit://u:p#q@h/v", "rabbit://[::1/v", "rabbit://u:%zz@h/", "rabbit://h:70000/"} {
+	for _, text := range []string{"", "h/v", "://h", "rabbit://h:bad/v", "rabbit://u:p#q@h/v", "rabbit://[::1/v", "rabbit://h:70000/"} {
 		if _, err := amqp.ParseURL(text); err == nil {
 			t.Errorf("%q was accepted", text)
 		}

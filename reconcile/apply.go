@@ -1,0 +1,328 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Apply carries out a plan made by [Diff]. Devices fail alone: the result says
+// what became of each. A device that changed meanwhile is read and planned
+// again, at most three times. Apply stops between two writes when ctx ends;
+// what it leaves half done is off offer and repaired by the next report.
+func (r *Runner) Apply(ctx context.Context, p Plan) Result {
+	res := Result{Host: p.Host, Unchanged: p.Unchanged, Retained: p.Retained()}
+	run := &run{Runner: r, host: p.Host, tree: p.tree}
+	problems := p.Problems
+	devices := p.Devices
+	for round := 1; len(devices) > 0; round++ {
+		outcomes := run.round(ctx, devices)
+		again := map[string]bool{}
+		for i, o := range outcomes {
+			if (errors.Is(o.Err, ErrStale) || errors.Is(o.Err, ErrHeld)) && round < maxRounds {
+				again[devices[i].key()] = true
+				continue
+			}
+			res.Devices = append(res.Devices, o)
+			run.note(&devices[i], o.Err)
+		}
+		if len(again) == 0 {
+			break
+		}
+		next, err := r.Plan(ctx, p.Host, p.want)
+		if err != nil {
+			res.Devices = append(res.Devices, failed(devices, again, err)...)
+			run.add(Problem{Reason: ReasonUnreachable, Detail: "look again: " + err.Error()})
+			break
+		}
+		run.tree = next.tree
+		problems = next.Problems
+		devices = slices.DeleteFunc(next.Devices, func(d DevicePlan) bool { return !again[d.key()] })
+	}
+	res.Problems = append(slices.Clone(problems), run.problems...)
+	r.report(res)
+	return res
+}
+
+// key names the device of a plan across rounds.
+func (p *DevicePlan) key() string {
+	if p.Have != nil {
+		return p.Have.ControlPath.key()
+	}
+	return p.Want.ControlPath.key()
+}
+
+func failed(devices []DevicePlan, which map[string]bool, err error) []Outcome {
+	var out []Outcome
+	for i := range devices {
+		if which[devices[i].key()] {
+			out = append(out, Outcome{devices[i].Device(), devices[i].Verdict, err})
+		}
+	}
+	return out
+}
+
+// run is one [Runner.Apply].
+type run struct {
+	*Runner
+	host     string
+	tree     Tree
+	failures atomic.Int32 // consecutive transport failures of Placement
+
+	mu       sync.Mutex
+	problems []Problem
+}
+
+// errCircuit is why a device was not tried.
+var errCircuit = errors.New("placement was given up after five failures in a row")
+
+// task is one device being worked on.
+type task struct {
+	index int
+	plan  *DevicePlan
+	have  Device              // as stored now: claims and new ids included
+	skip  []bool              // steps that need not be done
+	claim map[int64]time.Time // by deployable
+
+	wrote   []string // names of providers written
+	dropped []string // uuids of providers deleted
+	refused []int64  // deployables that Placement did not let go or change class
+}
+
+// round works through the plans: new rows first, all of them, then the devices
+// in order, several at a time.
+func (u *run) round(ctx context.Context, devices []DevicePlan) []Outcome {
+	outcomes := make([]Outcome, len(devices))
+	tasks := make([]*task, len(devices))
+	for i := range devices {
+		outcomes[i] = Outcome{Device: devices[i].Device(), Verdict: devices[i].Verdict}
+		tasks[i] = &task{index: i, plan: &devices[i], claim: map[int64]time.Time{}}
+	}
+	u.insert(ctx, tasks, outcomes)
+
+	offers := newCollector(ctx, u, outcomes)
+	queue := make(chan *task)
+	var workers sync.WaitGroup
+	n := u.Parallel
+	if n <= 0 {
+		n = parallel
+	}
+	for range min(n, len(tasks)) {
+		workers.Go(func() {
+			for t := range queue {
+				if err := u.device(ctx, t); err != nil {
+					outcomes[t.index].Err = err
+					u.rowless(ctx, t, err)
+					continue
+				}
+				offers.add(t)
+			}
+		})
+	}
+	for chunk := range slices.Chunk(tasks, withdrawChunk) {
+		u.claim(ctx, chunk, outcomes)
+		for _, t := range chunk {
+			if outcomes[t.index].Err == nil {
+				queue <- t
+			}
+		}
+	}
+	close(queue)
+	workers.Wait()
+	offers.close()
+	return outcomes
+}
+
+// insert creates the rows of all new devices.
+func (u *run) insert(ctx context.Context, tasks []*task, outcomes []Outcome) {
+	var fresh []*task
+	for _, t := range tasks {
+		if t.plan.Verdict == Add {
+			fresh = append(fresh, t)
+		}
+	}
+	for chunk := range slices.Chunk(fresh, insertChunk) {
+		u.insertChunk(ctx, chunk, outcomes)
+	}
+}
+
+// insertChunk inserts devices in one transaction. When the database refuses a
+// value the chunk is halved until the device at fault is alone.
+func (u *run) insertChunk(ctx context.Context, chunk []*task, outcomes []Outcome) {
+	ds := make([]Device, len(chunk))
+	for i, t := range chunk {
+		ds[i] = *t.plan.Want
+	}
+	stored, err := u.Store.Insert(ctx, u.host, ds)
+	var field *FieldError
+	switch {
+	case err == nil && len(stored) != len(ds):
+		err = fmt.Errorf("store returned %d of %d inserted devices", len(stored), len(ds))
+	case (errors.As(err, &field) || errors.Is(err, ErrDuplicate)) && len(chunk) > 1:
+		half := len(chunk) / 2
+		u.insertChunk(ctx, chunk[:half], outcomes)
+		u.insertChunk(ctx, chunk[half:], outcomes)
+		return
+	case errors.Is(err, ErrDuplicate):
+		err = ErrStale
+	}
+	for i, t := range chunk {
+		if err != nil {
+			outcomes[t.index].Err = err
+			continue
+		}
+		t.have = stored[i]
+		for k := range t.have.Deployables {
+			t.claim[t.have.Deployables[k].ID] = t.have.Deployables[k].UpdatedAt
+		}
+	}
+}
+
+// claim takes the deployables off offer whose providers the chunk's plans
+// write, and claims their rows: in one statement, and one by one when a row
+// changed meanwhile.
+func (u *run) claim(ctx context.Context, chunk []*task, outcomes []Outcome) {
+	var all []Version
+	for _, t := range chunk {
+		if t.plan.Have == nil || outcomes[t.index].Err != nil {
+			continue
+		}
+		t.have = *t.plan.Have
+		if t.needsPlacement() && u.open() {
+			outcomes[t.index].Err = errCircuit
+			continue
+		}
+		all = append(all, u.versions(t)...)
+	}
+	if len(all) == 0 {
+		return
+	}
+	claims, err := u.Store.Withdraw(ctx, all)
+	for _, t := range chunk {
+		if t.plan.Have == nil || outcomes[t.index].Err != nil {
+			continue
+		}
+		mine, err := claims, err
+		if errors.Is(err, ErrStale) {
+			if v := u.versions(t); len(v) > 0 {
+				mine, err = u.Store.Withdraw(ctx, v)
+			} else {
+				err = nil
+			}
+		}
+		if err != nil {
+			outcomes[t.index].Err = err
+			continue
+		}
+		t.claimed(mine)
+	}
+}
+
+// versions lists the rows of a plan whose providers will be written, and marks
+// the steps that need not be done because nobody touched the provider since
+// this process last wrote it.
+func (u *run) versions(t *task) []Version {
+	t.skip = make([]bool, len(t.plan.Steps))
+	ids := map[int64]bool{}
+	for i, s := range t.plan.Steps {
+		switch s := s.(type) {
+		case Withdraw:
+			ids[s.Deployable] = true
+		case SyncProvider:
+			if s.repeated && u.unchanged(s.Name, s.Class, s.Total, s.Reserved) {
+				t.skip[i] = true
+				delete(ids, s.Deployable)
+			} else if s.Deployable != 0 {
+				ids[s.Deployable] = true
+			}
+		case Reserve:
+			if u.unchanged(s.Name, s.Class, s.Total, s.Reserved) {
+				t.skip[i] = true
+			} else {
+				ids[s.Deployable] = true
+			}
+		}
+	}
+	var vs []Version
+	for k := range t.plan.Have.Deployables {
+		if p := &t.plan.Have.Deployables[k]; ids[p.ID] {
+			vs = append(vs, Version{ID: p.ID, UpdatedAt: p.UpdatedAt})
+		}
+	}
+	return vs
+}
+
+// unchanged reports whether the tree shows a provider at the generation of
+// this process's own last write of the same inventory.
+func (u *run) unchanged(name, class string, total, reserved int) bool {
+	id := ProviderUUID(name)
+	p, ok := u.tree.Providers[id]
+	return ok && u.standing(id, lastWrite{p.Generation, total, reserved, class})
+}
+
+// claimed notes the claims on the task's rows.
+func (t *task) claimed(claims []Claim) {
+	t.have.Deployables = slices.Clone(t.have.Deployables)
+	for _, c := range claims {
+		for k := range t.have.Deployables {
+			if p := &t.have.Deployables[k]; p.ID == c.ID {
+				p.Offer, p.UpdatedAt = "", c.UpdatedAt
+				t.claim[p.ID] = c.UpdatedAt
+			}
+		}
+	}
+}
+
+func (u *run) open() bool { return u.failures.Load() >= maxFailures }
+
+// placement counts consecutive transport failures.
+func (u *run) placement(err error) error {
+	var t *TransportError
+	if errors.As(err, &t) {
+		u.failures.Add(1)
+	} else {
+		u.failures.Store(0)
+	}
+	return err
+}
+
+func (u *run) add(p Problem) {
+	p.Host = u.host
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.problems = append(u.problems, p)
+}
+
+// note turns what went wrong with a device into a problem.
+func (u *run) note(d *DevicePlan, err error) {
+	var (
+		transport *TransportError
+		foreign   *ForeignProviderError
+		field     *FieldError
+	)
+	p := Problem{Device: d.Device()}
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return
+	case errors.Is(err, ErrStale), errors.Is(err, ErrHeld):
+		p.Reason = ReasonBusy
+	case errors.Is(err, errCircuit):
+		p.Reason = ReasonUnreachable
+	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded):
+		p.Reason = ReasonUnreachable
+	case errors.As(err, &foreign):
+		p.Reason, p.Deployable = ReasonForeign, foreign.Name
+	case errors.As(err, &field):
+		p.Reason, p.Field = ReasonDatabase, field.Table+"."+field.Field
+	case errors.Is(err, errDatabase):
+		p.Reason = ReasonDatabase
+	default:
+		p.Reason = ReasonRefused
+	}
+	p.Detail = err.Error()
+	u.add(p)
+}

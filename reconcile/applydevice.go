@@ -1,0 +1,383 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// errDatabase marks what the store could not do.
+var errDatabase = errors.New("database")
+
+// database gives a store's error its mark, but for those that ask for another
+// look.
+func database(err error) error {
+	var field *FieldError
+	if err == nil || errors.Is(err, ErrStale) || errors.Is(err, ErrHeld) || errors.As(err, &field) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errDatabase, err)
+}
+
+// device does the work of one plan up to the offer, which the collector makes.
+func (u *run) device(ctx context.Context, t *task) error {
+	if t.needsPlacement() && u.open() {
+		return errCircuit
+	}
+	switch t.plan.Verdict {
+	case Remove:
+		return u.remove(ctx, t)
+	case Update:
+		return u.update(ctx, t)
+	default:
+		return u.providers(ctx, t)
+	}
+}
+
+// needsPlacement reports whether a step of the plan goes to Placement.
+func (t *task) needsPlacement() bool {
+	for i, s := range t.plan.Steps {
+		switch s.(type) {
+		case SyncProvider, Reserve, DropProvider:
+			if t.skip == nil || !t.skip[i] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// update creates new deployables, writes the providers, then the rows.
+func (u *run) update(ctx context.Context, t *task) error {
+	var inserts, rows []Step
+	for _, s := range t.plan.Steps {
+		switch s.(type) {
+		case InsertDeployable:
+			inserts = append(inserts, s)
+		case Withdraw, SyncProvider, Reserve, DropProvider:
+		default:
+			rows = append(rows, s)
+		}
+	}
+	if err := u.commit(ctx, t, inserts); err != nil {
+		return err
+	}
+	if err := u.providers(ctx, t); err != nil {
+		return err
+	}
+	return u.commit(ctx, t, t.withoutRefused(rows))
+}
+
+// commit writes row steps and takes over the rows as they are then.
+func (u *run) commit(ctx context.Context, t *task, steps []Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	have := t.have
+	now, err := u.Store.Commit(ctx, DevicePlan{Verdict: t.plan.Verdict, Have: &have, Want: t.plan.Want, Steps: steps})
+	if err != nil {
+		return database(err)
+	}
+	t.have = now
+	for k := range now.Deployables {
+		p := &now.Deployables[k]
+		if _, ok := t.claim[p.ID]; ok || p.Offer == "" && t.isNew(p) {
+			t.claim[p.ID] = p.UpdatedAt
+		}
+	}
+	return nil
+}
+
+// isNew reports whether the plan inserted a deployable.
+func (t *task) isNew(p *Deployable) bool {
+	for _, s := range t.plan.Steps {
+		if i, ok := s.(InsertDeployable); ok && i.Name == p.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// providers does the provider steps of a plan in their order.
+func (u *run) providers(ctx context.Context, t *task) error {
+	for i, s := range t.plan.Steps {
+		if t.skip != nil && t.skip[i] {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		switch s := s.(type) {
+		case SyncProvider:
+			err = u.sync(ctx, t, s)
+		case Reserve:
+			err = u.reserve(ctx, t, s)
+		case DropProvider:
+			err = u.dropOne(ctx, t, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row finds the task's deployable by id, or by name when it is new.
+func (t *task) row(id int64, name string) *Deployable {
+	for k := range t.have.Deployables {
+		p := &t.have.Deployables[k]
+		if id != 0 && p.ID == id || id == 0 && p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// sync makes Placement hold what a step says.
+func (u *run) sync(ctx context.Context, t *task, s SyncProvider) error {
+	p := t.row(s.Deployable, s.Name)
+	if p == nil {
+		return ErrStale
+	}
+	t.wrote = append(t.wrote, s.Name)
+	state := u.desired(t, p, &s)
+	err := u.write(ctx, state, u.Placement.Sync)
+	if used := new(InUseError); errors.As(err, &used) && t.plan.Verdict == Update && s.Class != p.Class() {
+		return u.keepClass(ctx, t, p, s, used.Generation)
+	}
+	return err
+}
+
+// desired is the provider of a step, its inventory kept true to the row while
+// it is being written.
+func (u *run) desired(t *task, p *Deployable, s *SyncProvider) *ProviderState {
+	state := u.state(s.Name)
+	state.Class, state.Traits, state.OldTraits, state.SameTraits = s.Class, s.Traits, s.oldTraits, s.sameTraits
+	state.Total, state.Reserved = s.Total, s.Reserved
+	state.Refresh = u.refresh(t, p.ID, &state, true, s.retained, s.accelerators)
+	return &state
+}
+
+// write sends a state to Placement and remembers what was written.
+func (u *run) write(ctx context.Context, state *ProviderState, send func(context.Context, ProviderState) (int, error)) error {
+	generation, err := send(ctx, *state)
+	if u.placement(err) != nil {
+		u.forget(state.UUID)
+		return err
+	}
+	u.remember(state.UUID, lastWrite{generation, state.Total, state.Reserved, state.Class})
+	return nil
+}
+
+// keepClass writes a provider again whose class may not change while something
+// is allocated from it: with the stored class, which its row then keeps too.
+func (u *run) keepClass(ctx context.Context, t *task, p *Deployable, s SyncProvider, generation int) error {
+	u.failures.Store(0)
+	u.add(Problem{
+		Reason: ReasonClassHeld, Device: t.plan.Device(), Deployable: s.Name, Field: "attribute rc",
+		Stored: p.Class(), Reported: s.Class, Detail: "something is allocated from the provider",
+	})
+	t.refused = append(t.refused, p.ID)
+	s.Class = p.Class()
+	state := u.desired(t, p, &s)
+	state.Known, state.Generation, state.SameTraits = true, generation, true
+	return u.write(ctx, state, u.Placement.Sync)
+}
+
+// reserve makes a provider's inventory unavailable.
+func (u *run) reserve(ctx context.Context, t *task, s Reserve) error {
+	p := t.row(s.Deployable, s.Name)
+	if p == nil {
+		return ErrStale
+	}
+	state := u.state(s.Name)
+	if !state.Known {
+		return nil
+	}
+	state.Class, state.Total, state.Reserved = s.Class, s.Total, s.Reserved
+	state.Refresh = u.refresh(t, p.ID, &state, s.reported, s.retained, p.NumAccelerators)
+	return u.write(ctx, &state, u.Placement.Reserve)
+}
+
+// state starts a provider's state from what the tree showed.
+func (u *run) state(name string) ProviderState {
+	id := ProviderUUID(name)
+	p, ok := u.tree.Providers[id]
+	return ProviderState{UUID: id, Name: name, Parent: u.tree.Root, Generation: p.Generation, Known: ok}
+}
+
+// refresh answers a generation conflict: the inventory follows the row as it
+// is now, if the claim on it still holds. last is kept true to what is written.
+func (u *run) refresh(t *task, id int64, last *ProviderState, reported bool, retained, accelerators int) func(context.Context) (ProviderState, error) {
+	claim := t.claim[id]
+	return func(ctx context.Context) (ProviderState, error) {
+		now, err := u.Store.Inventory(ctx, u.host)
+		if err != nil {
+			return ProviderState{}, database(err)
+		}
+		for j := range now.Devices {
+			d := &now.Devices[j]
+			for k := range d.Deployables {
+				p := d.Deployables[k]
+				if p.ID != id {
+					continue
+				}
+				if p.Offer != "" || !p.UpdatedAt.Equal(claim) {
+					return ProviderState{}, ErrStale
+				}
+				p.NumAccelerators = accelerators
+				last.Total, last.Reserved = DesiredReserved(d, &p, reported, retained)
+				last.SameTraits = false
+				return *last, nil
+			}
+		}
+		return ProviderState{}, ErrStale
+	}
+}
+
+// dropOne drops the provider of a deployable that goes while its device stays.
+// When Placement refuses, the deployable is retained instead.
+func (u *run) dropOne(ctx context.Context, t *task, s DropProvider) error {
+	err := u.Placement.Drop(ctx, ProviderUUID(s.Name))
+	if used := new(InUseError); errors.As(err, &used) {
+		u.failures.Store(0)
+		p := t.row(s.Deployable, s.Name)
+		if p == nil {
+			return ErrStale
+		}
+		t.refused = append(t.refused, s.Deployable)
+		u.allocated(t, p, used)
+		return u.reserve(ctx, t, reserve(&t.have, p, false, 0))
+	}
+	u.forget(ProviderUUID(s.Name))
+	return u.placement(err)
+}
+
+func (u *run) allocated(t *task, p *Deployable, err error) {
+	u.add(Problem{Reason: ReasonAllocated, Device: t.plan.Device(), Deployable: p.Name, Detail: err.Error()})
+}
+
+// withoutRefused leaves out what Placement did not allow: the deletion of a
+// deployable whose provider stays, a change of its resource class.
+func (t *task) withoutRefused(rows []Step) []Step {
+	if len(t.refused) == 0 {
+		return rows
+	}
+	var left []Step
+	for _, s := range rows {
+		var id int64
+		switch s := s.(type) {
+		case DeleteDeployable:
+			id = s.Deployable
+		case SetAttribute:
+			if s.Key == keyClass {
+				id = s.Deployable
+			}
+		case InsertAttribute:
+			if s.Key == keyClass {
+				id = s.Deployable
+			}
+		}
+		if id == 0 || !slices.Contains(t.refused, id) {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// remove drops the providers of a free device, then deletes its rows. When
+// Placement refuses one, every deployable of the device is taken off offer and
+// what is left of its providers reserved.
+func (u *run) remove(ctx context.Context, t *task) error {
+	var refused error
+	for _, s := range t.plan.Steps {
+		drop, ok := s.(DropProvider)
+		if !ok {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		id := ProviderUUID(drop.Name)
+		err := u.Placement.Drop(ctx, id)
+		if used := new(InUseError); errors.As(err, &used) {
+			u.failures.Store(0)
+			u.allocated(t, t.row(drop.Deployable, drop.Name), used)
+			refused = used
+			break
+		}
+		if u.placement(err) != nil {
+			return err
+		}
+		u.forget(id)
+		t.dropped = append(t.dropped, id)
+	}
+	if refused != nil {
+		return u.retainRefused(ctx, t)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return database(u.Store.Remove(ctx, &t.have))
+}
+
+// retainRefused withdraws every deployable of a device whose removal Placement
+// refused, and reserves each provider that still exists.
+func (u *run) retainRefused(ctx context.Context, t *task) error {
+	var seen []Version
+	for k := range t.have.Deployables {
+		seen = append(seen, Version{ID: t.have.Deployables[k].ID, UpdatedAt: t.have.Deployables[k].UpdatedAt})
+	}
+	claims, err := u.Store.Withdraw(ctx, seen)
+	if err != nil {
+		return database(err)
+	}
+	t.claimed(claims)
+	for k := range t.have.Deployables {
+		p := &t.have.Deployables[k]
+		if p.Class() == "" || slices.Contains(t.dropped, ProviderUUID(p.Name)) {
+			continue
+		}
+		if err := u.reserve(ctx, t, reserve(&t.have, p, false, 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowless drops providers that this run wrote and whose rows another run
+// deleted meanwhile: DELETE carries no generation, so nothing else would stop
+// such a provider from staying for ever.
+func (u *run) rowless(ctx context.Context, t *task, err error) {
+	if len(t.wrote) == 0 || !errors.Is(err, ErrStale) {
+		return
+	}
+	u.dropRowless(ctx, t.wrote)
+}
+
+func (u *run) dropRowless(ctx context.Context, names []string) {
+	now, err := u.Store.Inventory(ctx, u.host)
+	if err != nil {
+		return
+	}
+	rows := map[string]bool{}
+	for j := range now.Devices {
+		for k := range now.Devices[j].Deployables {
+			rows[now.Devices[j].Deployables[k].Name] = true
+		}
+	}
+	for _, name := range names {
+		if rows[name] || ctx.Err() != nil {
+			continue
+		}
+		u.forget(ProviderUUID(name))
+		if err := u.placement(u.Placement.Drop(ctx, ProviderUUID(name))); err != nil {
+			u.add(Problem{Reason: ReasonOrphan, Deployable: name, Detail: err.Error()})
+		}
+	}
+}

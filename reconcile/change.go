@@ -1,0 +1,222 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+)
+
+// change compares one stored device with its report.
+type change struct {
+	*differ
+	h, w *Device
+
+	withdraw, inserts, providers, rows []Step
+}
+
+// steps gives what has to be done: off offer, new rows, Placement, rows.
+func (c *change) steps() []Step {
+	if !sameBoard(c.h, c.w) {
+		c.rows = append(c.rows, SetBoard{
+			Type: c.w.Type, Vendor: c.w.Vendor, Model: c.w.Model,
+			StdBoardInfo: c.w.StdBoardInfo, VendorBoardInfo: c.w.VendorBoardInfo,
+		})
+	}
+	c.deployables()
+	return slices.Concat(c.withdraw, c.inserts, c.providers, c.rows)
+}
+
+func (c *change) problem(p Problem) {
+	p.Device = c.h.ControlPath.Info
+	c.differ.problem(p)
+}
+
+// deployables pairs the deployables by name.
+func (c *change) deployables() {
+	taken := make([]bool, len(c.h.Deployables))
+	for i := range c.w.Deployables {
+		q := &c.w.Deployables[i]
+		group := c.named(q.Name)
+		for _, k := range group {
+			taken[k] = true
+		}
+		switch keep, ok := c.single(group); {
+		case len(group) == 0:
+			c.insert(q)
+		case ok:
+			c.deployable(&c.h.Deployables[keep], q)
+		}
+	}
+	for k := range c.h.Deployables {
+		if !taken[k] {
+			c.missing(&c.h.Deployables[k])
+		}
+	}
+}
+
+// named lists the stored deployables of a name, lowest id first.
+func (c *change) named(name string) []int {
+	var group []int
+	for k := range c.h.Deployables {
+		if c.h.Deployables[k].Name == name {
+			group = append(group, k)
+		}
+	}
+	return group
+}
+
+// single picks the row of several with one name that stays, and deletes the
+// others; ok is false when two are held.
+func (c *change) single(group []int) (keep int, ok bool) {
+	if len(group) == 1 {
+		return group[0], true
+	}
+	held := 0
+	for n, k := range group {
+		p := &c.h.Deployables[k]
+		switch {
+		case p.Held():
+			if held++; held == 1 {
+				keep = k
+			}
+		case n == 0, held == 0 && p.ID < c.h.Deployables[keep].ID:
+			keep = k
+		}
+	}
+	if held > 1 {
+		c.problem(Problem{Reason: ReasonTwins, Deployable: c.h.Deployables[keep].Name})
+		return 0, false
+	}
+	for _, k := range group {
+		if k != keep {
+			c.rows = append(c.rows, DeleteDeployable{Deployable: c.h.Deployables[k].ID, Name: c.h.Deployables[k].Name})
+		}
+	}
+	return keep, len(group) > 0
+}
+
+func (c *change) insert(q *Deployable) {
+	fresh := q
+	if c.unclean() {
+		fresh = &inUse([]Deployable{*q})[0]
+	}
+	c.inserts = append(c.inserts, InsertDeployable{Deployable: fresh, Name: q.Name})
+	c.providers = append(c.providers, syncNew(c.h, q))
+}
+
+// unclean reports whether new handles of the device must not be handed out.
+func (c *change) unclean() bool { return c.w.Type == "NVME" && c.h.State != StateAvailable }
+
+// missing plans a stored deployable that is not reported.
+func (c *change) missing(p *Deployable) {
+	if p.Held() {
+		c.problem(Problem{Reason: ReasonMissing, Deployable: p.Name})
+		for _, s := range c.keep(c.h, p) {
+			if _, ok := s.(Withdraw); ok {
+				c.withdraw = append(c.withdraw, s)
+			} else {
+				c.providers = append(c.providers, s)
+			}
+		}
+		return
+	}
+	c.off(p)
+	c.providers = append(c.providers, DropProvider{Deployable: p.ID, Name: p.Name})
+	c.rows = append(c.rows, DeleteDeployable{Deployable: p.ID, Name: p.Name})
+}
+
+// off takes a deployable off offer.
+func (c *change) off(p *Deployable) {
+	if p.Offer != "" {
+		c.withdraw = append(c.withdraw, Withdraw{Deployable: p.ID, Name: p.Name})
+	}
+}
+
+// deployable compares a stored deployable with its report.
+func (c *change) deployable(p, q *Deployable) {
+	class, traits := c.attributes(p, q)
+	if p.NumAccelerators != q.NumAccelerators {
+		c.rows = append(c.rows, SetNumAccelerators{Deployable: p.ID, From: p.NumAccelerators, To: q.NumAccelerators})
+	}
+	if p.DriverName == nil && q.DriverName != nil {
+		c.rows = append(c.rows, SetDriverName{Deployable: p.ID, To: *q.DriverName})
+	}
+	retained, removed := c.handles(p, q)
+
+	known := c.known(p)
+	sameTraits := sameSet(p.Traits(), traits)
+	changed := class != p.Class() || !sameTraits || p.NumAccelerators != q.NumAccelerators || removed
+	offered := Offered(c.h, true)
+	total, reserved := DesiredReserved(c.h, q, true, retained)
+	switch {
+	case offered && p.Offer != "" && known && !changed && retained == 0:
+		return
+	case offered || !known || changed:
+		c.off(p)
+		c.providers = append(c.providers, SyncProvider{
+			Deployable: p.ID, Name: p.Name, Class: class, Traits: traits, Total: total, Reserved: reserved, Offer: offered,
+			accelerators: q.NumAccelerators, retained: retained, oldTraits: p.Traits(),
+			sameTraits: known && p.Offer != "" && sameTraits,
+			repeated:   known && p.Offer != "" && !changed,
+		})
+	default:
+		c.off(p)
+		c.providers = append(c.providers, Reserve{
+			Deployable: p.ID, Name: p.Name, Class: class, Total: total, Reserved: reserved,
+			reported: true, retained: retained,
+		})
+	}
+}
+
+// attributes compares the attributes by key, the first of a repeated key
+// counting, and returns the class and traits that Placement shall show. The
+// class of a held deployable stays: Placement would refuse another.
+func (c *change) attributes(p, q *Deployable) (class string, traits []string) {
+	class, traits = q.Class(), q.Traits()
+	keepClass := class != p.Class() && p.Held()
+	if keepClass {
+		c.problem(Problem{Reason: ReasonClassHeld, Deployable: p.Name, Field: "attribute rc", Stored: p.Class(), Reported: class})
+		class = p.Class()
+	}
+	if sameAttributes(p.Attributes, q.Attributes) {
+		return class, traits
+	}
+	for i := range p.Attributes {
+		a := &p.Attributes[i]
+		if !firstOfKey(p.Attributes, i) || keepClass && a.Key == keyClass {
+			continue
+		}
+		switch b := attribute(q.Attributes, a.Key); {
+		case b == nil:
+			c.rows = append(c.rows, DeleteAttribute{Deployable: p.ID, Attribute: a.ID, Key: a.Key})
+		case b.Value != a.Value:
+			c.rows = append(c.rows, SetAttribute{Deployable: p.ID, Attribute: a.ID, Key: a.Key, From: a.Value, To: b.Value})
+		}
+	}
+	for i := range q.Attributes {
+		b := &q.Attributes[i]
+		if firstOfKey(q.Attributes, i) && attribute(p.Attributes, b.Key) == nil && !(keepClass && b.Key == keyClass) {
+			c.rows = append(c.rows, InsertAttribute{Deployable: p.ID, Key: b.Key, Value: b.Value})
+		}
+	}
+	return class, traits
+}
+
+// attribute finds the first attribute of a key.
+func attribute(as []Attribute, key string) *Attribute {
+	for i := range as {
+		if as[i].Key == key {
+			return &as[i]
+		}
+	}
+	return nil
+}
+
+func sameSet(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if slices.Equal(a, b) {
+		return true
+	}
+	return strings.Join(slices.Sorted(slices.Values(a)), ",") == strings.Join(slices.Sorted(slices.Values(b)), ",")
+}
