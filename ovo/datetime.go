@@ -26,7 +26,7 @@ func (t dateTimeType) coerce(at place, v any) (any, error) {
 			return nil, err
 		}
 	default:
-		return nil, &ValueError{"A datetime.datetime is required in field " + at.String() + ", not a " + pyTypeName(v)}
+		return nil, &ValueError{"A datetime.datetime is required in field " + at.String() + ", not a " + at.typeName(v)}
 	}
 	switch {
 	case t.naive:

@@ -53,7 +53,7 @@ func (stringType) coerce(at place, v any) (any, error) {
 	case *big.Int:
 		return digits(v)
 	}
-	return nil, &ValueError{"A string is required in field " + at.String() + ", not a " + pyTypeName(v)}
+	return nil, &ValueError{"A string is required in field " + at.String() + ", not a " + at.typeName(v)}
 }
 
 // maxDigits is Python's limit for conversions between text and int.
