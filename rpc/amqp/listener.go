@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -59,15 +60,18 @@ type consumer struct {
 	*listener
 	conn       *conn
 	deliveries [maxQueues]<-chan amqp091.Delivery
-	unacked    int
-	lastTag    uint64
-	flush      <-chan time.Time
+	flush      <-chan time.Time // when the batch is acknowledged; nil = nothing waits
+	settled    chan struct{}    // holds a token when the first reply of a batch is settled
+
+	mu      sync.Mutex // a receiver may settle a large reply from elsewhere
+	unacked int
+	lastTag uint64
 }
 
 // session declares, consumes and delivers until the connection is lost or ctx ends; then it deletes the queues that belong
 // to this listener alone. What was not settled goes back to the broker with the connection.
 func (l *listener) session(ctx context.Context, c *conn, ready func()) error {
-	k := &consumer{listener: l, conn: c}
+	k := &consumer{listener: l, conn: c, settled: make(chan struct{}, 1)}
 	if err := c.do("declare and consume", k.start); err != nil {
 		return err
 	}
@@ -159,6 +163,8 @@ func (k *consumer) loop(ctx context.Context) error {
 			if err := k.conn.do("declare again", k.redeclare); err != nil {
 				return err
 			}
+		case <-k.settled:
+			k.flush = time.After(ackDelay)
 		case <-k.flush:
 			if err := k.acknowledge(); err != nil {
 				return err
@@ -194,10 +200,16 @@ func (k *consumer) deliver(ctx context.Context, d amqp091.Delivery, ok bool) err
 	delivery := rpc.Delivery{TTL: ttl(d.Expiration), Settle: k.settler(d)}
 	delivery.Body, delivery.Invalid = readBody(d)
 	k.receiver.Deliver(ctx, delivery)
-	if k.batch && k.unacked >= ackBatch {
+	if k.full() {
 		return k.acknowledge()
 	}
 	return nil
+}
+
+func (k *consumer) full() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.unacked >= ackBatch
 }
 
 // settler acknowledges a request at once and a reply with its batch.
@@ -209,23 +221,32 @@ func (k *consumer) settler(d amqp091.Delivery) func(bool) error {
 		case !k.batch:
 			return d.Ack(false)
 		}
+		k.mu.Lock()
 		k.unacked++
-		k.lastTag = d.DeliveryTag
-		if k.flush == nil {
-			k.flush = time.After(ackDelay)
+		first := k.unacked == 1
+		k.lastTag = max(k.lastTag, d.DeliveryTag)
+		k.mu.Unlock()
+		if first {
+			select {
+			case k.settled <- struct{}{}:
+			default:
+			}
 		}
 		return nil
 	}
 }
 
-// acknowledge settles every reply delivered so far. A rejected one is settled already, which the broker accepts.
+// acknowledge settles every reply settled so far, and earlier ones that are still being read: nobody needs them again.
 func (k *consumer) acknowledge() error {
 	k.flush = nil
-	if k.unacked == 0 {
+	k.mu.Lock()
+	tag, waiting := k.lastTag, k.unacked > 0
+	k.unacked = 0
+	k.mu.Unlock()
+	if !waiting {
 		return nil
 	}
-	k.unacked = 0
-	return k.conn.channel.Ack(k.lastTag, true)
+	return k.conn.channel.Ack(tag, true)
 }
 
 func (k *consumer) windUp() error {
