@@ -1,0 +1,100 @@
+package conductor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/daemons/internal/nova"
+	"github.com/go-cyborg/cyborg/daemons/internal/store"
+	"github.com/go-cyborg/cyborg/ovo"
+	"github.com/go-cyborg/cyborg/reconcile"
+)
+
+// Requests is the part of the store that carries out the life cycle of accelerator requests. Every method is one
+// transaction.
+type Requests interface {
+	// CreateARQs stores new requests, all or none.
+	CreateARQs(ctx context.Context, requests []arq.New) ([]arq.Request, error)
+	// Requests reads the requests that a filter chooses, in id order.
+	Requests(ctx context.Context, f store.RequestFilter) ([]arq.Request, error)
+	// Begin binds a request: it allocates a handle and leads to Bound, or to BindStarted when a step outside the
+	// database is owed. A request that cannot be bound is recorded as BindFailed and its reason returned.
+	Begin(ctx context.Context, b arq.Bind) (arq.Request, error)
+	// Finish records how the outside step of a bind ended.
+	Finish(ctx context.Context, uuid string, o arq.Outcome) (arq.Request, error)
+	// Release unbinds or deletes a request and settles its handle.
+	Release(ctx context.Context, uuid string, how arq.Leave) (arq.Released, error)
+}
+
+// Profiles is the part of the store that keeps device profiles.
+type Profiles interface {
+	CreateProfile(ctx context.Context, p store.Profile) (store.Profile, error)
+	DeleteProfile(ctx context.Context, uuid string) error
+}
+
+// Store is everything the conductor needs of the database.
+type Store interface {
+	reconcile.Store
+	Requests
+	Profiles
+}
+
+// Notifier tells Nova how binds ended: one call for each patch.
+type Notifier interface {
+	Notify(ctx context.Context, events []nova.Event) error
+}
+
+// Agents runs the steps of a bind that only the host can do.
+type Agents interface {
+	CreateVGPUMdev(ctx context.Context, host string, args cyborgrpc.MdevArgs) error
+	RemoveVGPUMdev(ctx context.Context, host string, args cyborgrpc.MdevArgs) error
+}
+
+// Config is what a conductor is made of.
+type Config struct {
+	Store      Store               // required
+	Placement  reconcile.Placement // required
+	Notifier   Notifier            // required
+	Agents     Agents              // required
+	Registry   *ovo.Registry       // required: the current classes
+	Dispatcher *ovo.Dispatcher     // required: the remotable methods that this conductor runs
+	// ReplyBudget is how long report_data waits for Placement before it answers; the run goes on. 0 means 5 s
+	// ([conductor] report_reply_budget).
+	ReplyBudget time.Duration
+	// PlacementWorkers is the number of devices written to Placement at once; 0 means the runner's default
+	// ([conductor] placement_workers).
+	PlacementWorkers int
+	Logger           *slog.Logger // nil discards
+}
+
+// Manager carries out the methods of the conductor.
+type Manager struct {
+	cfg  Config
+	wire cyborgrpc.Wire
+	log  *slog.Logger
+	runs runs
+}
+
+// New makes a conductor. It starts nothing.
+func New(cfg Config) (*Manager, error) {
+	if cfg.Store == nil || cfg.Placement == nil || cfg.Notifier == nil || cfg.Agents == nil || cfg.Registry == nil || cfg.Dispatcher == nil {
+		return nil, errors.New("conductor: store, placement, notifier, agents, registry and dispatcher are required")
+	}
+	if cfg.ReplyBudget <= 0 {
+		cfg.ReplyBudget = 5 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{cfg: cfg, wire: cyborgrpc.NewWire(cfg.Registry), log: cfg.Logger}
+	runner := &reconcile.Runner{Store: cfg.Store, Placement: cfg.Placement, Log: cfg.Logger, Parallel: cfg.PlacementWorkers}
+	m.runs.carryOut = reportRun{runner: runner, log: cfg.Logger}.do
+	return m, nil
+}
+
+// Close waits for the report runs that go on after their answer, or until ctx ends; no further run starts.
+func (m *Manager) Close(ctx context.Context) error { return m.runs.close(ctx) }
