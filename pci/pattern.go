@@ -151,7 +151,7 @@ func compileFieldRegex(pattern string, limit uint, width int) (fieldSet, error) 
 	if err != nil {
 		return fieldSet{}, err
 	}
-	m := newRegexMatcher(re)
+	m := newRegexMatcher(re, limit+1)
 	subject := make([]byte, width)
 	var bound error
 	set := newFieldSet(limit, func(v uint) bool {

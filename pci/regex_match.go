@@ -2,11 +2,12 @@ package pci
 
 import "errors"
 
-// Bounds of the backtracking, far beyond any useful pattern: the digits tried
-// against one pattern, and the depth of the recursion.
+// Bounds of the backtracking, far beyond any useful pattern: the steps for all
+// subjects of a pattern together, and the depth of the recursion.
 const (
-	regexSteps = 20_000_000
-	regexDepth = 50_000
+	regexSteps           = 500_000
+	regexStepsPerSubject = 128
+	regexDepth           = 50_000
 )
 
 // errRegexTooComplex says that a pattern ran into the bounds. Python would run
@@ -24,8 +25,12 @@ type regexMatcher struct {
 	failed  bool // a bound was hit
 }
 
-func newRegexMatcher(re *regex) *regexMatcher {
-	return &regexMatcher{re: re, begins: make([]int, re.groups+1), ends: make([]int, re.groups+1), steps: regexSteps}
+// newRegexMatcher prepares a matcher for a number of subjects.
+func newRegexMatcher(re *regex, subjects uint) *regexMatcher {
+	return &regexMatcher{
+		re: re, begins: make([]int, re.groups+1), ends: make([]int, re.groups+1),
+		steps: regexSteps + regexStepsPerSubject*int(subjects),
+	}
 }
 
 // match tells whether the pattern matches at the start of the subject, as

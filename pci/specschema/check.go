@@ -16,9 +16,6 @@ import (
 //go:embed device_spec.schema.json
 var schemaText []byte
 
-// Schema gives the text of the JSON Schema of one entry.
-func Schema() []byte { return slices.Clone(schemaText) }
-
 // New compiles the schema and gives the check of one entry. The check reports
 // every broken keyword once, sorted by pointer and keyword, and is safe for
 // concurrent use. An error means that the embedded schema is broken.

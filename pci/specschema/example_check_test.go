@@ -1,0 +1,20 @@
+package specschema_test
+
+import (
+	"fmt"
+
+	"github.com/go-cyborg/cyborg/pci"
+	"github.com/go-cyborg/cyborg/pci/specschema"
+)
+
+func ExampleNew() {
+	check, err := specschema.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = pci.ParseDeviceSpec([]pci.OptionValue{{Text: `{"vendor_id": "10de", "manged": false}`}}, check)
+	fmt.Println(err)
+	// Output:
+	// [pci] device_spec, value 1: unknown key "manged"; allowed are address, devname, managed, physical_network, product_id, vendor_id (entry: {"vendor_id": "10de", "manged": false})
+}
