@@ -1,6 +1,9 @@
 package ovo
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of this package that have a Python counterpart carry a method PythonClass, so that an RPC layer can map them
 // to the class name on the wire without importing this package. Their texts are those of oslo.versionedobjects 3.12,
@@ -24,15 +27,11 @@ func (e *FieldError) Unwrap() error { return e.Err }
 func (e *FieldError) PythonClass() string { return pythonClass(e.Err) }
 
 func pythonClass(err error) string {
-	for err != nil {
-		if c, ok := err.(interface{ PythonClass() string }); ok {
-			return c.PythonClass()
-		}
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			break
-		}
-		err = u.Unwrap()
+	if c, ok := errors.AsType[interface {
+		error
+		PythonClass() string
+	}](err); ok {
+		return c.PythonClass()
 	}
 	return "Exception"
 }

@@ -44,6 +44,8 @@ func recordedError(c any) (want any, err error) {
 		_, err = NewType(TypeSpec{Name: "Enum", Values: Values{Tuple{[]any{}}}})
 	case "container given a class instead of an instance":
 		_, err = NewType(TypeSpec{Name: "List"})
+	case "registering a version that is not numeric":
+		_, err = NewRegistry(Namespace{}, Definition{Name: "X", Version: "1.x"}.Class())
 	}
 	if vecText(c, "field_error") == "KeyTypeError" {
 		d := &Dict{}
