@@ -169,8 +169,13 @@ func (w vectorWorld) describe(o Object) *Dict {
 		key   string
 		value any
 	}{
-		{"class", v.Class().Name()}, {"version", v.Version()}, {"set", set}, {"unset", unset},
-		{"changed", anySlice(v.marked())}, {"what_changed", anySlice(v.Changes())}, {"context", nil},
+		{"class", v.Class().Name()},
+		{"version", v.Version()},
+		{"set", set},
+		{"unset", unset},
+		{"changed", anySlice(v.marked())},
+		{"what_changed", anySlice(v.Changes())},
+		{"context", nil},
 	} {
 		_ = d.Set(kv.key, kv.value)
 	}

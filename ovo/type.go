@@ -28,8 +28,8 @@ type place struct {
 	object  string      // class name of the object, for the texts of errors
 	field   string      // field name; in an element, the text between the brackets
 	parent  *place      // of an element: its container
-	current any         // value of the field before the assignment; only when isSet
-	isSet   bool        //
+	isSet   bool        // the field has a value,
+	current any         // this one
 	objects objectSpace // nil outside a registry
 }
 
