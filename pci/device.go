@@ -25,8 +25,6 @@ type Device struct {
 	Parent *Address
 	// TotalVFs is sriov_totalvfs: above zero on a physical function.
 	TotalVFs int
-	// NumVFs is sriov_numvfs: the number of virtual functions switched on.
-	NumVFs int
 	// VFIODev is the name of the function's VFIO character device (vfio0), the
 	// generic sign of an assignment-capable binding; "" when there is none.
 	VFIODev string

@@ -11,7 +11,7 @@ import (
 func host() []pci.Device {
 	vga, nvme, parent := pci.NewClass(0x030200), pci.NewClass(0x010802), pci.Address{Bus: 0x25}
 	return []pci.Device{
-		{Address: parent, VendorID: "10de", ProductID: "25b6", Class: vga, Driver: "nvidia", TotalVFs: 16, NumVFs: 1},
+		{Address: parent, VendorID: "10de", ProductID: "25b6", Class: vga, Driver: "nvidia", TotalVFs: 16},
 		{Address: pci.Address{Bus: 0x25, Function: 4}, VendorID: "10de", ProductID: "25b6", Class: vga, Driver: "nvidia", VFIODev: "vfio0", Parent: &parent},
 		{Address: pci.Address{Bus: 0x5e}, VendorID: "144d", ProductID: "a824", Class: nvme, Driver: "nvme"},
 		{Address: pci.Address{Bus: 0x81}, VendorID: "8086", ProductID: "1533", Class: pci.NewClass(0x020000), Driver: "igb"},

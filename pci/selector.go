@@ -1,6 +1,7 @@
 package pci
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,14 +84,31 @@ func (s Selection) with(v Verdict) []Decision {
 	return out
 }
 
-// Err returns a [*ClassError] when the class guard refused any device, and nil
-// otherwise. It is a configuration error: at start the service must stop,
-// later the report must be withheld.
+// ErrUnknownClass says that the class of a selected device cannot be read.
+// It is transient: the report must be withheld, and the next may succeed.
+var ErrUnknownClass = errors.New("the pci class of selected devices cannot be read")
+
+// Err tells whether a report may be sent: nil, or an error for which
+// errors.As finds a [*ClassError] (a configuration error: at start the service
+// must stop, later the report is withheld), or errors.Is an
+// [ErrUnknownClass], or both.
 func (s Selection) Err() error {
-	if refused := s.with(Refused); refused != nil {
-		return &ClassError{Refused: refused}
+	var excluded, unknown []Decision
+	for _, d := range s.with(Refused) {
+		if d.Device.Class.Known() {
+			excluded = append(excluded, d)
+		} else {
+			unknown = append(unknown, d)
+		}
 	}
-	return nil
+	var errs []error
+	if excluded != nil {
+		errs = append(errs, &ClassError{Refused: excluded})
+	}
+	if unknown != nil {
+		errs = append(errs, fmt.Errorf("%w: %s", ErrUnknownClass, refusedText(unknown)))
+	}
+	return errors.Join(errs...)
 }
 
 // NewWarnings gives the warnings that the previous selection did not have, so
@@ -112,20 +130,24 @@ func (s Selection) NewWarnings(previous Selection) []Warning {
 
 // ClassError says that selected devices belong to an excluded PCI class.
 type ClassError struct {
-	// Refused are the decisions with verdict Refused.
+	// Refused are the decisions for these devices.
 	Refused []Decision
 }
 
 func (e *ClassError) Error() string {
-	parts := make([]string, len(e.Refused))
-	for i, d := range e.Refused {
+	return fmt.Sprintf("the generic pci driver refuses devices of an excluded pci class: %s; "+
+		"narrow [pci] device_spec, name the addresses in [pci] exclude_list, or set "+
+		"[workarounds] allow_unsafe_devices = true and answer for data left on the devices between tenants",
+		refusedText(e.Refused))
+}
+
+func refusedText(refused []Decision) string {
+	parts := make([]string, len(refused))
+	for i, d := range refused {
 		parts[i] = fmt.Sprintf("%s (class %s, kernel driver %s, selected by %s)",
 			d.Device.Address, classText(d.Device.Class), driverText(d.Device.Driver), d.Rule)
 	}
-	return fmt.Sprintf("the generic pci driver refuses devices of an excluded or unreadable pci class: %s; "+
-		"narrow [pci] device_spec, name the addresses in [pci] exclude_list, or set "+
-		"[workarounds] allow_unsafe_devices = true and answer for data left on the devices between tenants",
-		strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 func classText(c Class) string {

@@ -48,8 +48,7 @@ func readDevice(root directory, at string, address pci.Address) (pci.Device, []p
 		Driver:    r.driver(),
 		NUMANode:  r.numaNode(),
 		Parent:    r.parent(),
-		TotalVFs:  r.count("sriov_totalvfs"),
-		NumVFs:    r.count("sriov_numvfs"),
+		TotalVFs:  r.totalVFs(),
 		NetDevs:   r.names("net"),
 	}
 	if names := r.names("vfio-dev"); len(names) > 0 {
@@ -133,8 +132,9 @@ func (r *reader) numaNode() *int {
 	return &node
 }
 
-// count reads a number of virtual functions, zero when there is none.
-func (r *reader) count(name string) int {
+// totalVFs reads sriov_totalvfs, which only physical functions have.
+func (r *reader) totalVFs() int {
+	const name = "sriov_totalvfs"
 	data, ok := optional(r, r.dir.read, name)
 	if !ok {
 		return 0

@@ -9,8 +9,8 @@
 // # What is read
 //
 // Every entry of bus/pci/devices, named by its address, with the files vendor,
-// device, class, numa_node, sriov_totalvfs and sriov_numvfs, the links driver
-// and physfn, and the directories vfio-dev and net. Ids come from vendor and
+// device, class, numa_node and sriov_totalvfs, the links driver and physfn, and
+// the directories vfio-dev and net. Ids come from vendor and
 // device alone: the raw configuration header of a virtual function holds
 // ffff:ffff.
 //

@@ -45,5 +45,5 @@ func ExampleNew() {
 	// Output:
 	// 0000:25:00.0 10de 25b6 0x030200 nvidia true false
 	// 0000:25:00.4 10de 25b6 0x030200 nvidia false true
-	// 10000:01:00.0: left out 1 devices in pci domains above ffff, which cannot be assigned: 10000:01:00.0
+	// 10000:01:00.0: left out, because pci domains above ffff cannot be assigned (devices: 1): 10000:01:00.0
 }

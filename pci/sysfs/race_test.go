@@ -85,7 +85,7 @@ func TestScanRaces(t *testing.T) {
 		return devices, warnings, err
 	}
 	required := []string{"vendor", "device", "class"}
-	optional := []string{"driver", "numa_node", "physfn", "sriov_totalvfs", "sriov_numvfs", "net", "vfio-dev"}
+	optional := []string{"driver", "numa_node", "physfn", "sriov_totalvfs", "net", "vfio-dev"}
 	gone := func(t *testing.T, name string, after int, fault error) {
 		t.Helper()
 		devices, warnings, err := scan(name, after, fault)

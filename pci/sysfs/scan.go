@@ -86,6 +86,6 @@ func wideWarning(names []string) []pci.Warning {
 	}
 	return []pci.Warning{{
 		Code: pci.WarnWideDomain, Where: names[0], Message: fmt.Sprintf(
-			"left out %d devices in pci domains above ffff, which cannot be assigned: %s", len(names), strings.Join(names, ", ")),
+			"left out, because pci domains above ffff cannot be assigned (devices: %d): %s", len(names), strings.Join(names, ", ")),
 	}}
 }

@@ -94,7 +94,7 @@ func TestScanRecordedTrees(t *testing.T) {
 		compare(t, got,
 			pci.Device{
 				Address: *address(t, "0000:01:00.0"), VendorID: "8086", ProductID: "10c9", Class: ethernet,
-				Driver: "igb", TotalVFs: 7, NumVFs: 2, NetDevs: []string{"eth0"},
+				Driver: "igb", TotalVFs: 7, NetDevs: []string{"eth0"},
 			},
 			pci.Device{
 				Address: *address(t, "0000:81:10.2"), VendorID: "8086", ProductID: "10ca", Class: ethernet,
