@@ -11,10 +11,9 @@ import (
 
 // Commit writes the row steps of one device and returns the device as it is
 // then. The device's row is locked first and its handles with it, everything
-// below is read again, and only a device that still has the structure of
-// p.Have is written: otherwise [reconcile.ErrStale]. A step that would delete
-// or rewrite what a guest holds gives [reconcile.ErrHeld]; a refused value
-// a [*reconcile.FieldError].
+// below is read again, and [reconcile.DevicePlan.Check] decides on what was
+// read: [reconcile.ErrStale] or [reconcile.ErrHeld]. A refused value is a
+// [*reconcile.FieldError].
 func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.Device, error) {
 	if p.Have == nil {
 		return reconcile.Device{}, fmt.Errorf("commit: the plan has no stored device")
@@ -25,8 +24,8 @@ func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.D
 		if err != nil {
 			return err
 		}
-		if !sameStructure(p.Have, now) {
-			return reconcile.ErrStale
+		if err := p.Check(now); err != nil {
+			return err
 		}
 		// The device row is written in any case: Galera finds two conflicting
 		// transactions only by the rows that both of them wrote.
@@ -50,18 +49,17 @@ func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.D
 // Remove deletes a whole device. [reconcile.ErrHeld]: a guest holds it, or an
 // ARQ row refers to it; [reconcile.ErrStale]: it is not what d says.
 func (s *Store) Remove(ctx context.Context, d *reconcile.Device) error {
+	plan := reconcile.DevicePlan{Have: d, Steps: []reconcile.Step{reconcile.DeleteDevice{}}}
 	err := s.write(ctx, "Remove", func(t *tx) error {
 		now, err := t.lockDevice(ctx, d.ID)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case !sameStructure(d, now):
-			return reconcile.ErrStale
-		case now.Held():
-			return reconcile.ErrHeld
+		}
+		if err := plan.Check(now); err != nil {
+			return err
 		}
 		for i := range now.Deployables {
-			if err := t.deleteDeployable(ctx, &now.Deployables[i]); err != nil {
+			if err := t.deleteDeployable(ctx, now.Deployables[i].ID); err != nil {
 				return err
 			}
 		}
@@ -118,44 +116,6 @@ func (t *tx) device(ctx context.Context, id int64, lock string) (*reconcile.Devi
 	return &ds[0], nil
 }
 
-// sameStructure compares what a plan was made from with what is there: ids,
-// texts and offers, and the version of a deployable that is not on offer,
-// since it may be another run's claim. Whether handles are in use is left to
-// the steps that it matters to.
-func sameStructure(have, now *reconcile.Device) bool {
-	if have.ID != now.ID || have.Type != now.Type || have.ControlPath.Info != now.ControlPath.Info ||
-		len(have.Deployables) != len(now.Deployables) {
-		return false
-	}
-	for i := range have.Deployables {
-		if !sameDeployable(&have.Deployables[i], &now.Deployables[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func sameDeployable(a, b *reconcile.Deployable) bool {
-	if a.ID != b.ID || a.Name != b.Name || a.NumAccelerators != b.NumAccelerators || a.Offer != b.Offer ||
-		len(a.Attributes) != len(b.Attributes) || len(a.Handles) != len(b.Handles) {
-		return false
-	}
-	if a.Offer == "" && !a.UpdatedAt.Equal(b.UpdatedAt) {
-		return false
-	}
-	for i, x := range a.Attributes {
-		if y := b.Attributes[i]; x.ID != y.ID || x.Key != y.Key || x.Value != y.Value {
-			return false
-		}
-	}
-	for i, x := range a.Handles {
-		if y := b.Handles[i]; x.ID != y.ID || x.Type != y.Type || x.Info != y.Info {
-			return false
-		}
-	}
-	return true
-}
-
 // step writes one row step. Offers and providers are not the store's.
 func (t *tx) step(ctx context.Context, d *reconcile.Device, step reconcile.Step) error {
 	switch s := step.(type) {
@@ -172,7 +132,7 @@ func (t *tx) step(ctx context.Context, d *reconcile.Device, step reconcile.Step)
 	case reconcile.SetDriverName:
 		return t.setDeployable(ctx, d, s.Deployable, "driver_name", s.To)
 	case reconcile.DeleteDeployable:
-		return t.deleteFreeDeployable(ctx, d, s.Deployable)
+		return t.deleteDeployable(ctx, s.Deployable)
 	case reconcile.InsertAttribute:
 		return t.insert(ctx, "attributes", insertAttribute, [][]any{{uuid.NewString(), s.Deployable, s.Key, s.Value, t.now()}})
 	case reconcile.SetAttribute:
@@ -182,8 +142,12 @@ func (t *tx) step(ctx context.Context, d *reconcile.Device, step reconcile.Step)
 	case reconcile.InsertHandle:
 		return t.insert(ctx, "attach_handles", insertHandle,
 			[][]any{{uuid.NewString(), s.Deployable, d.ControlPath.ID, s.InUse, string(s.Type), s.Info, t.now()}})
-	case reconcile.SetHandleInfo, reconcile.SetHandleType, reconcile.DeleteHandle:
-		return t.handleStep(ctx, d, step)
+	case reconcile.SetHandleInfo:
+		return t.changed(t.exec(ctx, "UPDATE attach_handles SET attach_info = ?, updated_at = ? WHERE id = ?", s.To, t.now(), s.Handle))
+	case reconcile.SetHandleType:
+		return t.changed(t.exec(ctx, "UPDATE attach_handles SET attach_type = ?, updated_at = ? WHERE id = ?", string(s.To), t.now(), s.Handle))
+	case reconcile.DeleteHandle:
+		return t.changed(t.exec(ctx, "DELETE FROM attach_handles WHERE id = ?", s.Handle))
 	case reconcile.Withdraw, reconcile.SyncProvider, reconcile.Reserve, reconcile.DropProvider:
 		return nil
 	}
@@ -211,40 +175,6 @@ func (t *tx) setDeployable(ctx context.Context, d *reconcile.Device, id int64, c
 	return t.changed(t.exec(ctx, "UPDATE deployables SET "+column+" = ?, updated_at = ? WHERE id = ?", v, t.s.d.time(t.s.later(p.UpdatedAt)), id))
 }
 
-func (t *tx) handleStep(ctx context.Context, d *reconcile.Device, step reconcile.Step) error {
-	switch s := step.(type) {
-	case reconcile.SetHandleInfo:
-		if err := checkHandle(d, s.Handle, s.Free); err != nil {
-			return err
-		}
-		return t.changed(t.exec(ctx, "UPDATE attach_handles SET attach_info = ?, updated_at = ? WHERE id = ?", s.To, t.now(), s.Handle))
-	case reconcile.SetHandleType:
-		return t.changed(t.exec(ctx, "UPDATE attach_handles SET attach_type = ?, updated_at = ? WHERE id = ?", string(s.To), t.now(), s.Handle))
-	case reconcile.DeleteHandle:
-		if err := checkHandle(d, s.Handle, true); err != nil {
-			return err
-		}
-		return t.changed(t.exec(ctx, "DELETE FROM attach_handles WHERE id = ?", s.Handle))
-	}
-	return fmt.Errorf("commit: no handle step: %T", step)
-}
-
-// checkHandle looks a handle up in the device as it was read under the lock.
-func checkHandle(d *reconcile.Device, id int64, free bool) error {
-	for i := range d.Deployables {
-		for _, h := range d.Deployables[i].Handles {
-			if h.ID != id {
-				continue
-			}
-			if free && h.Held() {
-				return reconcile.ErrHeld
-			}
-			return nil
-		}
-	}
-	return reconcile.ErrStale
-}
-
 func findDeployable(d *reconcile.Device, id int64) *reconcile.Deployable {
 	for i := range d.Deployables {
 		if d.Deployables[i].ID == id {
@@ -254,20 +184,9 @@ func findDeployable(d *reconcile.Device, id int64) *reconcile.Deployable {
 	return nil
 }
 
-func (t *tx) deleteFreeDeployable(ctx context.Context, d *reconcile.Device, id int64) error {
-	p := findDeployable(d, id)
-	switch {
-	case p == nil:
-		return reconcile.ErrStale
-	case p.Held():
-		return reconcile.ErrHeld
-	}
-	return t.deleteDeployable(ctx, p)
-}
-
 // deleteDeployable deletes a deployable that nobody holds. The engines differ
 // in what they do to rows that name it as parent or root, so none may be left.
-func (t *tx) deleteDeployable(ctx context.Context, p *reconcile.Deployable) error {
+func (t *tx) deleteDeployable(ctx context.Context, id int64) error {
 	for _, query := range []string{
 		"DELETE FROM attach_handles WHERE deployable_id = ?",
 		"DELETE FROM attributes WHERE deployable_id = ?",
@@ -275,7 +194,7 @@ func (t *tx) deleteDeployable(ctx context.Context, p *reconcile.Deployable) erro
 		"UPDATE deployables SET root_id = NULL WHERE root_id = ?",
 		"DELETE FROM deployables WHERE id = ?",
 	} {
-		if _, err := t.exec(ctx, query, p.ID); err != nil {
+		if _, err := t.exec(ctx, query, id); err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func prepare(host string, ds []reconcile.Device) []reconcile.Device {
 	out := slices.Clone(ds)
 	for i := range out {
 		d := &out[i]
-		d.UUID = orDefault(d.UUID, uuid.NewString())
+		d.UUID = orDefault(d.UUID, reconcile.DeviceUUID(host, d.ControlPath))
 		d.ControlPath.UUID = uuid.NewString()
 		d.Status = reconcile.StatusEnabled
 		dirty := d.Type == arq.DeviceTypeNVMe && d.State != reconcile.StateAvailable

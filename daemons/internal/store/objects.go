@@ -91,9 +91,9 @@ func (s *Store) UpdateAttachInfo(ctx context.Context, u cyborg.AttachInfoUpdate)
 		if err != nil {
 			return err
 		}
-		if u.Expected != now {
+		if field := u.Expected.Differs(now); field != "" {
 			if !t.again || !onlyTextIs(u, now) {
-				return &cyborg.StaleHandleError{UUID: u.UUID}
+				return &cyborg.StaleHandleError{UUID: u.UUID, Field: field}
 			}
 		} else if u.RequireUnallocated && (now.InUse || now.Referenced) {
 			return &cyborg.StaleHandleError{UUID: u.UUID, Field: "in_use"}

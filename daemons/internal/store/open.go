@@ -9,6 +9,14 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
+	"github.com/go-cyborg/cyborg/reconcile"
+)
+
+var (
+	_ reconcile.Store = (*Store)(nil)
+	_ cyborg.Store    = (*Store)(nil)
 )
 
 // Store is a database in use. Make one with [Open] or [Connect]; it is safe

@@ -143,14 +143,9 @@ func lostCommit(t *testing.T, target Target) {
 		t.Errorf("requests: %v", err)
 	}
 	lose()
-	if _, err := f.Insert(f.ctx, f.host, []reconcile.Device{withUUID(f.device(5, 1))}); !errors.Is(err, reconcile.ErrStale) {
+	if _, err := f.Insert(f.ctx, f.host, []reconcile.Device{f.device(5, 1)}); !errors.Is(err, reconcile.ErrStale) {
 		t.Errorf("insert: %v", err)
 	}
-}
-
-func withUUID(d reconcile.Device) reconcile.Device {
-	d.UUID = provider(d.Deployables[0].Name)
-	return d
 }
 
 // faultEverywhere lets every writer fail at each of its points in turn: the

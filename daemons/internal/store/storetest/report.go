@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -54,7 +53,6 @@ func insertAndRead(t *testing.T, target Target) {
 func insertTwice(t *testing.T, target Target) {
 	f := newFixture(t, target, nil)
 	d := f.device(1, 1)
-	d.UUID = "11111111-2222-5333-8444-" + f.host[len(f.host)-12:]
 	_, err := f.Insert(f.ctx, f.host, []reconcile.Device{d})
 	f.ok(err)
 	if _, err := f.Insert(f.ctx, f.host, []reconcile.Device{f.device(2, 1), d}); !errors.Is(err, reconcile.ErrStale) {
@@ -307,9 +305,7 @@ func raceInsert(t *testing.T, target Target) {
 	const writers, devices = 4, 64
 	var ds []reconcile.Device
 	for i := range devices {
-		d := f.device(i, 1)
-		d.UUID = fmt.Sprintf("22222222-2222-5333-%04d-%s", i, f.host[len(f.host)-12:])
-		ds = append(ds, d)
+		ds = append(ds, f.device(i, 1))
 	}
 	var wg sync.WaitGroup
 	errs := make([]error, writers)

@@ -123,7 +123,7 @@ func Writers() []Writer {
 	return []Writer{
 		{"Insert", func(ctx context.Context, s *Scene) error {
 			d := (&fixture{host: s.Host}).device(9, 2)
-			_, err := s.Store.Insert(ctx, s.Host, []reconcile.Device{withUUID(d)})
+			_, err := s.Store.Insert(ctx, s.Host, []reconcile.Device{d})
 			return err
 		}},
 		{"Withdraw", func(ctx context.Context, s *Scene) error {
@@ -134,7 +134,7 @@ func Writers() []Writer {
 			d := s.Devices[0]
 			p := d.Deployables[0]
 			_, err := s.Store.Commit(ctx, reconcile.DevicePlan{Have: &d, Steps: []reconcile.Step{
-				reconcile.SetBoard{Type: "FPGA", Vendor: "v"}, reconcile.SetNumAccelerators{Deployable: p.ID, To: 9},
+				reconcile.SetBoard{Type: "GPU", Vendor: "v"}, reconcile.SetNumAccelerators{Deployable: p.ID, To: 9},
 				reconcile.SetAttribute{Attribute: p.Attributes[0].ID, To: "x"}, reconcile.InsertHandle{Deployable: p.ID, Type: arq.HandlePCI, Info: "{}"},
 			}})
 			return err
