@@ -9,17 +9,20 @@ import (
 	"github.com/go-cyborg/cyborg/pci"
 )
 
-// ManagedPlan is what has to happen before a host's discovered devices may be
-// reported (specification "Support VFIO variant driver managed mode",
-// Persisted state and reconciliation).
+// ManagedPlan is what has to happen before the discovered devices of a host may
+// be reported (specification "Support VFIO variant driver managed mode",
+// persisted state and reconciliation). It is made by [Managed].
 type ManagedPlan struct {
 	// Report is what was discovered, with the persisted bytes of cpid_info and
 	// attach_info wherever they mean the same, and the new bytes where Updates
-	// writes them.
+	// writes them. It shares no handles with what was discovered.
 	Report []Device
 	// Updates are in-place changes of free handles, or of metadata that may
 	// change on held ones. Nothing may be written while Err is not nil.
 	Updates []InfoUpdate
+	// Missing are the PCI addresses of held handles that were not discovered.
+	// They are no conflict: the conductor retains them.
+	Missing []string
 
 	problems []error
 }
@@ -55,11 +58,14 @@ func (e *ManagedConflictError) Error() string {
 type InvalidInfoError struct {
 	Host    string
 	Address pci.Address // as discovered
-	Handle  string      // uuid
+	Handle  string      // uuid; empty when the discovered text is the invalid one
 	Err     error       // *arq.InfoError
 }
 
 func (e *InvalidInfoError) Error() string {
+	if e.Handle == "" {
+		return fmt.Sprintf("host %s, device %s: discovered attach handle: %v", e.Host, e.Address, e.Err)
+	}
 	return fmt.Sprintf("host %s, device %s: stored attach handle %s: %v; correct the row attach_handles.attach_info or release and delete the device",
 		e.Host, e.Address, e.Handle, e.Err)
 }
@@ -69,92 +75,107 @@ func (e *InvalidInfoError) Unwrap() error { return e.Err }
 
 // Err joins every *[ManagedConflictError] and *[InvalidInfoError]; nil when the
 // report may go on. With an error nothing is updated and nothing reported.
-func (p ManagedPlan) Err() error { return errors.Join(p.problems...) }
+func (p *ManagedPlan) Err() error { return errors.Join(p.problems...) }
 
-// Managed compares what a host discovered with what it has stored. A discovered
-// handle is a stored one when control path, deployable name and PCI address
-// agree, whatever the spelling. Devices that are stored and not discovered are
-// not looked at: the report that leaves them out decides. have and discovered
-// stay as they are.
-func Managed(have Inventory, discovered []Device) ManagedPlan {
-	m := managed{host: have.Host, stored: map[string]*Device{}}
-	for i := range have.Devices {
-		d := &have.Devices[i]
-		if key := d.ControlPath.key(); m.stored[key] == nil {
-			m.stored[key] = d
+// Managed compares the metadata of stored PCI handles with what was discovered:
+// managed, stateful and numa_node, by their effective values. It is pure.
+//
+// Handles agree when control path (its address), deployable (its name) and PCI
+// address agree. Equal values keep the stored bytes, whatever their spelling. A
+// managed mode that differs on a held handle is a conflict; on a free one the
+// text is rewritten in place. stateful and numa_node are rewritten even on a
+// held handle, and leave the managed key as it is. A stored text that is
+// invalid is a conflict, never coerced. Stored handles that were not
+// discovered are not compared. Keys nobody here knows are left to the report.
+func Managed(stored Inventory, discovered []Device) ManagedPlan {
+	m := &managed{host: stored.Host, seen: map[int64]bool{}}
+	byPath := make(map[string][]*Device, len(stored.Devices))
+	for i := range stored.Devices {
+		d := &stored.Devices[i]
+		k := d.ControlPath.key()
+		byPath[k] = append(byPath[k], d)
+	}
+	m.plan.Report = make([]Device, len(discovered))
+	for i := range discovered {
+		m.plan.Report[i] = copyDevice(discovered[i])
+		if group := byPath[discovered[i].ControlPath.key()]; len(group) > 0 && !discovered[i].Stub {
+			m.device(kept(group), &m.plan.Report[i])
 		}
 	}
-	for i := range discovered {
-		m.device(discovered[i])
-	}
+	m.missing(stored.Devices)
 	return m.plan
 }
 
+// managed holds the state of one [Managed].
 type managed struct {
-	host   string
-	stored map[string]*Device
-	plan   ManagedPlan
+	host string
+	plan ManagedPlan
+	seen map[int64]bool // stored handles that were discovered
 }
 
-func (m *managed) device(d Device) {
-	old := m.stored[d.ControlPath.key()]
-	if old != nil {
-		d.ControlPath.Info = old.ControlPath.Info
-		d.Deployables = slices.Clone(d.Deployables)
-		for i := range d.Deployables {
-			m.deployable(old, &d.Deployables[i])
+// kept is the row of several for one control path that counts, as in [Diff].
+func kept(group []*Device) *Device {
+	keep := group[0]
+	for _, d := range group[1:] {
+		if d.Held() && !keep.Held() || d.Held() == keep.Held() && d.ID < keep.ID {
+			keep = d
 		}
 	}
-	m.plan.Report = append(m.plan.Report, d)
+	return keep
 }
 
-func (m *managed) deployable(device *Device, d *Deployable) {
-	at := slices.IndexFunc(device.Deployables, func(s Deployable) bool { return s.Name == d.Name })
-	if at < 0 {
-		return
-	}
-	old := &device.Deployables[at]
-	d.Handles = slices.Clone(d.Handles)
-	for i := range d.Handles {
-		m.handle(device, old, &d.Handles[i])
+func (m *managed) device(have, report *Device) {
+	report.ControlPath.Info = have.ControlPath.Info
+	for i := range report.Deployables {
+		for k := range have.Deployables {
+			if have.Deployables[k].Name == report.Deployables[i].Name {
+				m.deployable(have, &have.Deployables[k], &report.Deployables[i])
+			}
+		}
 	}
 }
 
-// handle finds the stored handle of a discovered one and decides. A stored text
-// without a readable address cannot be told from the discovered handle's own;
-// while none of the deployable's handles is a match, it is taken for it.
-func (m *managed) handle(device *Device, d *Deployable, h *Handle) {
-	if h.Type != arq.HandlePCI && h.Type != arq.HandleTestPCI {
-		return
-	}
-	want, address, err := readInfo(h.Info)
-	if err != nil {
-		m.plan.problems = append(m.plan.problems, &InvalidInfoError{Host: m.host, Err: err})
-		return
-	}
-	var unreadable error
-	var broken *Handle
-	for i := range d.Handles {
-		old := &d.Handles[i]
-		if old.Type != h.Type {
+// deployable pairs the handles by address. A stored text without a readable
+// one cannot be told from the discovered handles, so it is taken for one.
+func (m *managed) deployable(d *Device, have, report *Deployable) {
+	byAddress := map[pci.Address]*Handle{}
+	for i := range have.Handles {
+		h := &have.Handles[i]
+		if h.Type != arq.HandlePCI {
 			continue
 		}
-		info, at, err := readInfo(old.Info)
-		switch {
-		case err != nil:
-			unreadable, broken = err, old
-		case at == address:
-			m.decide(InfoUpdate{Host: m.host, Device: device, Deployable: d, Handle: old}, h, address, info, want)
-			return
+		_, address, err := readInfo(h)
+		if err != nil {
+			m.seen[h.ID] = true
+			m.invalid(h, firstAddress(report), err)
+			continue
+		}
+		if other := byAddress[address]; other == nil || h.Held() && !other.Held() {
+			byAddress[address] = h
 		}
 	}
-	if broken != nil {
-		m.invalid(broken, address, unreadable)
+	for i := range report.Handles {
+		q := &report.Handles[i]
+		if q.Type != arq.HandlePCI {
+			continue
+		}
+		want, address, err := readInfo(q)
+		if err == nil {
+			err = checkMetadata(q.Type, want)
+		}
+		if err != nil {
+			m.plan.problems = append(m.plan.problems, &InvalidInfoError{Host: m.host, Address: address, Err: err})
+			continue
+		}
+		if h := byAddress[address]; h != nil {
+			m.seen[h.ID] = true
+			m.handle(InfoUpdate{Host: m.host, Device: d, Deployable: have, Handle: h}, q, address, want)
+		}
 	}
 }
 
-func readInfo(text string) (arq.HandleInfo, pci.Address, error) {
-	info, err := arq.ParseHandleInfo(text)
+func readInfo(h *Handle) (arq.HandleInfo, pci.Address, error) {
+	info, err := arq.ParseHandleInfo(h.Info)
 	if err != nil {
 		return info, pci.Address{}, err
 	}
@@ -162,62 +183,70 @@ func readInfo(text string) (arq.HandleInfo, pci.Address, error) {
 	return info, address, err
 }
 
+// firstAddress is the address to name when the stored text has none.
+func firstAddress(p *Deployable) pci.Address {
+	for i := range p.Handles {
+		if _, address, err := readInfo(&p.Handles[i]); err == nil {
+			return address
+		}
+	}
+	return pci.Address{}
+}
+
 func (m *managed) invalid(h *Handle, address pci.Address, err error) {
 	m.plan.problems = append(m.plan.problems, &InvalidInfoError{Host: m.host, Address: address, Handle: h.UUID, Err: err})
 }
 
-// decide is the decision table for one matched handle.
-func (m *managed) decide(u InfoUpdate, h *Handle, address pci.Address, have, want arq.HandleInfo) {
-	stored, err := have.Managed()
-	if err == nil {
-		err = checkMetadata(h.Type, have)
-	}
-	configured, wantErr := want.Managed()
-	if err = errors.Join(err, wantErr); err != nil {
-		m.invalid(u.Handle, address, err)
+// handle is the decision table for one matched handle; q gets the text that the
+// database holds, or will hold.
+func (m *managed) handle(u InfoUpdate, q *Handle, address pci.Address, want arq.HandleInfo) {
+	h := u.Handle
+	have, err := parseStored(h)
+	if err != nil {
+		m.invalid(h, address, err)
 		return
 	}
-	switch metadata := changedMetadata(have, want); {
-	case stored != configured && u.Handle.Held():
+	stored, _ := have.Managed() // checked by parseStored
+	configured, _ := want.Managed()
+	switch {
+	case stored != configured && h.Held():
 		m.plan.problems = append(m.plan.problems, &ManagedConflictError{
-			Host: m.host, Address: address, Handle: u.Handle.UUID, Stored: stored, Configured: configured,
+			Host: m.host, Address: address, Handle: h.UUID, Stored: stored, Configured: configured,
 		})
 	case stored != configured:
-		u.To, u.RequireUnallocated = h.Info, true
-		m.plan.Updates = append(m.plan.Updates, u)
-	case otherKeysDiffer(have, want): // the report replaces such a handle, as it always did
-	case metadata != nil:
-		u.To = have.Compose(metadata)
-		m.plan.Updates = append(m.plan.Updates, u)
-		h.Info = u.To
+		u.RequireUnallocated = true
+		m.update(u, q, q.Info)
+	case otherKeys(h.Type, have) != otherKeys(h.Type, want): // the report replaces such a handle, as it always did
+	case !sameMetadata(have, want):
+		m.update(u, q, refreshed(have, want))
 	default:
-		h.Info = u.Handle.Info
+		q.Info = h.Info
 	}
 }
 
-// changedMetadata gives the members of stateful and numa_node to write into
-// have, nil when both mean the same.
-func changedMetadata(have, want arq.HandleInfo) map[string]string {
-	set := map[string]string{}
-	oldState, _ := have.Stateful()
-	if state, _ := want.Stateful(); state != oldState {
-		set[arq.KeyStateful], _ = want.Value(arq.KeyStateful)
-	}
-	oldNode, oldKnown, _ := have.NUMANode()
-	if node, known, _ := want.NUMANode(); node != oldNode || known != oldKnown {
-		set[arq.KeyNUMANode], _ = want.Value(arq.KeyNUMANode)
-	}
-	if len(set) == 0 {
-		return nil
-	}
-	return set
+func (m *managed) update(u InfoUpdate, q *Handle, to string) {
+	u.To, q.Info = to, to
+	m.plan.Updates = append(m.plan.Updates, u)
 }
 
-// otherKeysDiffer compares what is neither address nor metadata.
-func otherKeysDiffer(have, want arq.HandleInfo) bool {
-	drop := map[string]string{
-		arq.KeyManaged: "", arq.KeyStateful: "", arq.KeyNUMANode: "",
-		"domain": "", "bus": "", "device": "", "function": "",
+// missing lists the held PCI handles that were not discovered.
+func (m *managed) missing(stored []Device) {
+	for i := range stored {
+		for k := range stored[i].Deployables {
+			p := &stored[i].Deployables[k]
+			for n := range p.Handles {
+				if h := &p.Handles[n]; h.Type == arq.HandlePCI && h.Held() && !m.seen[h.ID] {
+					m.plan.Missing = append(m.plan.Missing, handleName(h))
+				}
+			}
+		}
 	}
-	return have.Compose(drop) != want.Compose(drop)
+}
+
+func copyDevice(d Device) Device {
+	d.Deployables = slices.Clone(d.Deployables)
+	for i := range d.Deployables {
+		d.Deployables[i].Handles = slices.Clone(d.Deployables[i].Handles)
+	}
+	return d
 }

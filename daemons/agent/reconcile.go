@@ -11,13 +11,6 @@ import (
 	"github.com/go-cyborg/cyborg/reconcile"
 )
 
-// StaleError says that a handle kept changing while the agent tried to update it. It is transient.
-type StaleError struct{ Handle string }
-
-func (e *StaleError) Error() string {
-	return fmt.Sprintf("attach handle %s changed twice while its metadata was updated; the next report tries again", e.Handle)
-}
-
 // reconcile checks the discovered devices against persisted state, updates what may change in place, and puts
 // the persisted bytes into the objects to be reported. All is decided before anything is written. A conductor
 // that is too old is worked around, with one warning, unless a configured feature needs it.
@@ -43,48 +36,27 @@ func (a *Agent) reconcile(ctx context.Context, devices []*cyborg.DriverDevice) e
 	return nil
 }
 
-// settle decides and updates until everything is as decided. A handle that changed since it was read is read
-// and decided again once; a second time the state is only looked at.
+// settle decides and updates until everything is as decided.
 func (a *Agent) settle(ctx context.Context, discovered []reconcile.Device) ([]reconcile.Device, error) {
-	stale := map[string]int{}
-	for {
-		plan, err := a.decide(ctx, discovered)
-		if err != nil {
-			return nil, err
-		}
-		for handle, times := range stale {
-			if times > 1 {
-				return nil, &StaleError{Handle: handle}
-			}
-		}
-		again := false
-		for _, u := range plan.Updates {
-			changed, err := a.update(ctx, u)
-			if err != nil {
-				return nil, err
-			}
-			if changed {
-				again = true
-				stale[u.Handle.UUID]++
-			}
-		}
-		if !again {
-			return plan.Report, nil
-		}
+	done, err := reconcile.ReconcileManaged(ctx, persisted{a}, a.cfg.Hostname, discovered)
+	var conflict *reconcile.ManagedConflictError
+	var invalid *reconcile.InvalidInfoError
+	if errors.As(err, &conflict) || errors.As(err, &invalid) {
+		return nil, &ConfigError{Err: err}
 	}
+	return done.Report, err
 }
 
-// decide reads persisted state, five collection reads whatever the number of devices, and compares.
-func (a *Agent) decide(ctx context.Context, discovered []reconcile.Device) (reconcile.ManagedPlan, error) {
-	lists, err := a.read(ctx)
+// persisted is the persisted state of the agent's host, as the decisions need it.
+type persisted struct{ agent *Agent }
+
+// Inventory implements [reconcile.ManagedStore] with five collection reads, whatever the number of devices.
+func (p persisted) Inventory(ctx context.Context, host string) (reconcile.Inventory, error) {
+	lists, err := p.agent.read(ctx)
 	if err != nil {
-		return reconcile.ManagedPlan{}, fmt.Errorf("read persisted inventory: %w", err)
+		return reconcile.Inventory{}, err
 	}
-	plan := reconcile.Managed(inventory.Stored(a.cfg.Hostname, lists), discovered)
-	if err := plan.Err(); err != nil {
-		return reconcile.ManagedPlan{}, &ConfigError{Err: err}
-	}
-	return plan, nil
+	return inventory.Stored(host, lists), nil
 }
 
 func (a *Agent) read(ctx context.Context) (l inventory.Lists, err error) {
@@ -102,10 +74,10 @@ func (a *Agent) read(ctx context.Context) (l inventory.Lists, err error) {
 	return l, err
 }
 
-// update makes one in-place change; changed says that the handle is no longer as it was read, or gone.
-func (a *Agent) update(ctx context.Context, u reconcile.InfoUpdate) (changed bool, err error) {
+// UpdateAttachInfo implements [reconcile.ManagedStore].
+func (p persisted) UpdateAttachInfo(ctx context.Context, u reconcile.InfoUpdate) error {
 	h := u.Handle
-	_, err = a.cfg.Inventory.UpdateAttachInfo(ctx, cyborg.AttachInfoUpdate{
+	_, err := p.agent.cfg.Inventory.UpdateAttachInfo(ctx, cyborg.AttachInfoUpdate{
 		UUID: h.UUID, AttachInfo: u.To, RequireUnallocated: u.RequireUnallocated,
 		Expected: cyborg.HandleExpectation{
 			DeployableID: u.Deployable.ID, DeployableName: u.Deployable.Name,
@@ -118,12 +90,12 @@ func (a *Agent) update(ctx context.Context, u reconcile.InfoUpdate) (changed boo
 	var gone *cyborg.HandleNotFoundError
 	switch {
 	case errors.As(err, &stale), errors.As(err, &gone):
-		return true, nil
+		return fmt.Errorf("%w: %w", reconcile.ErrStale, err)
 	case err != nil:
-		return false, fmt.Errorf("update attach handle %s: %w", h.UUID, err)
+		return err
 	}
-	a.log.Info("attach handle updated in place", "handle", h.UUID, "from", h.Info, "to", u.To)
-	return false, nil
+	p.agent.log.Info("attach handle updated in place", "handle", h.UUID, "from", h.Info, "to", u.To)
+	return nil
 }
 
 // values are the discovered objects as the values that decisions are made on.
