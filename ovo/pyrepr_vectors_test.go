@@ -12,8 +12,8 @@ func runRepr(t *testing.T) tally {
 	t.Helper()
 	file := loadVectors(t, "python_repr.json")
 	var count tally
-	for i, c := range vecItems(vecAt(file, "cases")) {
-		v, err := untag(vecAt(c, "value"), nil)
+	for i, c := range items(at(file, "cases")) {
+		v, err := untag(at(c, "value"), nil)
 		if errors.Is(err, errPythonOnly) {
 			count.skipped++
 			continue
@@ -22,19 +22,19 @@ func runRepr(t *testing.T) tally {
 		switch {
 		case err != nil:
 			count.record(t, name, err.Error())
-		case pyRepr(v) != vecText(c, "repr"):
-			count.record(t, name, fmt.Sprintf("repr: want %s, got %s", vecText(c, "repr"), pyRepr(v)))
-		case pyStr(v) != vecText(c, "str"):
-			count.record(t, name, fmt.Sprintf("str: want %s, got %s", vecText(c, "str"), pyStr(v)))
-		case pyTypeName(v) != vecText(c, "type"):
-			count.record(t, name, fmt.Sprintf("type: want %s, got %s", vecText(c, "type"), pyTypeName(v)))
+		case pyRepr(v) != text(c, "repr"):
+			count.record(t, name, fmt.Sprintf("repr: want %s, got %s", text(c, "repr"), pyRepr(v)))
+		case pyStr(v) != text(c, "str"):
+			count.record(t, name, fmt.Sprintf("str: want %s, got %s", text(c, "str"), pyStr(v)))
+		case pyTypeName(v) != text(c, "type"):
+			count.record(t, name, fmt.Sprintf("type: want %s, got %s", text(c, "type"), pyTypeName(v)))
 		default:
 			count.record(t, name, "")
 		}
 	}
 	escaped := map[rune]bool{}
-	for _, r := range vecItems(vecAt(file, "non_printable_ranges")) {
-		for c := vecItems(r)[0].(int64); c <= vecItems(r)[1].(int64); c++ {
+	for _, r := range items(at(file, "non_printable_ranges")) {
+		for c := items(r)[0].(int64); c <= items(r)[1].(int64); c++ {
 			escaped[rune(c)] = true
 		}
 	}

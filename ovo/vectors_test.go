@@ -22,6 +22,12 @@ import (
 // tally counts the cases of one or more vector files.
 type tally struct{ passed, failed, skipped int }
 
+func (c *tally) add(d tally) {
+	c.passed += d.passed
+	c.failed += d.failed
+	c.skipped += d.skipped
+}
+
 // record counts a case: an empty problem is a pass.
 func (c *tally) record(t *testing.T, name, problem string) {
 	t.Helper()
@@ -54,8 +60,8 @@ func loadVectors(t *testing.T, name string) *Dict {
 	return parseJSON(t, data).(*Dict)
 }
 
-// vecAt returns the value at a path of keys, nil if there is none.
-func vecAt(v any, path ...string) any {
+// at returns the value at a path of keys, nil if there is none.
+func at(v any, path ...string) any {
 	for _, key := range path {
 		d, ok := v.(*Dict)
 		if !ok {
@@ -66,17 +72,17 @@ func vecAt(v any, path ...string) any {
 	return v
 }
 
-func vecText(v any, path ...string) string {
-	s, _ := vecAt(v, path...).(string)
+func text(v any, path ...string) string {
+	s, _ := at(v, path...).(string)
 	return s
 }
 
-func vecFlag(v any, path ...string) bool {
-	b, _ := vecAt(v, path...).(bool)
+func flag(v any, path ...string) bool {
+	b, _ := at(v, path...).(bool)
 	return b
 }
 
-func vecHas(v any, key string) bool {
+func has(v any, key string) bool {
 	d, ok := v.(*Dict)
 	if !ok {
 		return false
@@ -85,7 +91,7 @@ func vecHas(v any, key string) bool {
 	return ok
 }
 
-func vecItems(v any) []any {
+func items(v any) []any {
 	list, _ := v.([]any)
 	return list
 }
@@ -185,10 +191,10 @@ func untag(v any, object func(kind string, content *Dict) (any, error)) (any, er
 		case "$new", "$obj":
 			return object(tag, content.(*Dict))
 		case "$tuple":
-			list, err := each(vecItems(content))
+			list, err := each(items(content))
 			return Tuple(list), err
 		case "$set", "$frozenset":
-			list, err := each(vecItems(content))
+			list, err := each(items(content))
 			if err != nil {
 				return nil, err
 			}
@@ -198,7 +204,7 @@ func untag(v any, object func(kind string, content *Dict) (any, error)) (any, er
 			}
 			return s, err
 		case "$dict":
-			return untagPairs(vecItems(content), object)
+			return untagPairs(items(content), object)
 		default:
 			if tag != "" && tag[0] == '$' {
 				return untagScalar(tag, content.(string), v)
@@ -222,7 +228,7 @@ func untag(v any, object func(kind string, content *Dict) (any, error)) (any, er
 func untagPairs(pairs []any, object func(string, *Dict) (any, error)) (any, error) {
 	d := &Dict{}
 	for _, p := range pairs {
-		pair, err := eachItem(vecItems(p), func(e any) (any, error) { return untag(e, object) })
+		pair, err := eachItem(items(p), func(e any) (any, error) { return untag(e, object) })
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +250,7 @@ func untagScalar(tag, content string, v *Dict) (any, error) {
 	case "$ipnet":
 		return netip.ParsePrefix(content)
 	case "$datetime":
-		return untagTime(content, vecText(v, "tzname"))
+		return untagTime(content, text(v, "tzname"))
 	case "$str_utf16be_hex":
 		if b, err := hex.DecodeString(content); err != nil || len(b) == 0 {
 			return nil, fmt.Errorf("bad %s", tag)
@@ -323,12 +329,12 @@ func sortedItems(s *Set) []any {
 // wrongError compares an error with a recorded one: the class always, the text where it is the library's own.
 func wrongError(err error, want any) string {
 	if err == nil {
-		return "want " + vecText(want, "class") + ", got none"
+		return "want " + text(want, "class") + ", got none"
 	}
-	if got := pythonClass(err); got != vecText(want, "class") {
-		return fmt.Sprintf("want %s (%s), got %s (%v)", vecText(want, "class"), vecText(want, "message"), got, err)
+	if got := pythonClass(err); got != text(want, "class") {
+		return fmt.Sprintf("want %s (%s), got %s (%v)", text(want, "class"), text(want, "message"), got, err)
 	}
-	msg := vecText(want, "message")
+	msg := text(want, "message")
 	if strings.Contains(msg, "{") { // may show a set, which has no order
 		return ""
 	}
