@@ -3,6 +3,7 @@ package ovo
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"unicode"
 )
@@ -13,12 +14,20 @@ func runRepr(t *testing.T) tally {
 	file := loadVectors(t, "python_repr.json")
 	var count tally
 	for i, c := range items(at(file, "cases")) {
+		name := fmt.Sprintf("python_repr.json case %d", i)
+		if annotation := annotationOf(c); annotation != "" {
+			problem := ""
+			if got := annotationRepr(annotation); got != text(c, "repr") {
+				problem = fmt.Sprintf("annotation %s: want %s, got %s", annotation, text(c, "repr"), got)
+			}
+			count.record(t, name, problem)
+			continue
+		}
 		v, err := untag(at(c, "value"), nil)
 		if errors.Is(err, errPythonOnly) {
 			count.skipped++
 			continue
 		}
-		name := fmt.Sprintf("python_repr.json case %d", i)
 		switch {
 		case err != nil:
 			count.record(t, name, err.Error())
@@ -44,6 +53,18 @@ func runRepr(t *testing.T) tally {
 		}
 	}
 	return count
+}
+
+// annotationOf returns how a class or generic type is written in a method signature, the one place where we meet one.
+func annotationOf(c any) string {
+	py := text(c, "value", "$py")
+	if name, ok := strings.CutPrefix(py, "<class '"); ok && py != "<class 'NoneType'>" {
+		return strings.TrimSuffix(name, "'>")
+	}
+	if text(c, "type") == "GenericAlias" {
+		return py
+	}
+	return ""
 }
 
 func TestReprVectors(t *testing.T) {
