@@ -16,8 +16,7 @@
 //
 // # Use
 //
-//	check, err := specschema.New()
-//	spec, err := pci.ParseDeviceSpec(values, check)
+//	spec, err := pci.ParseDeviceSpec(values, specschema.Check)
 //	exclude, err := pci.ParseExcludeList(addresses)
 //	devices, warnings, err := sysfs.New("/sys").Scan()
 //	selection := pci.Selector{Spec: spec, Exclude: exclude}.Select(devices)

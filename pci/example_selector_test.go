@@ -21,14 +21,9 @@ func host() []pci.Device {
 // The virtual functions of a card are handed out, its physical function, which
 // has the same ids, is not.
 func ExampleSelector() {
-	check, err := specschema.New()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	spec, err := pci.ParseDeviceSpec([]pci.OptionValue{
 		{Option: pci.OptionDeviceSpec, Text: `{"vendor_id": "10de", "product_id": "25b6", "managed": false}`},
-	}, check)
+	}, specschema.Check)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-cyborg/cyborg/pci"
+	"github.com/go-cyborg/cyborg/pci/specschema"
 )
 
 func FuzzParseAddress(f *testing.F) {
@@ -52,14 +53,10 @@ func FuzzParseDeviceSpec(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	check, err := schemaCheck()
-	if err != nil {
-		f.Fatal(err)
-	}
 	device := []pci.Device{{VendorID: "8086", ProductID: "10ca", Class: pci.NewClass(0x020000)}}
 	f.Fuzz(func(t *testing.T, text string) {
 		values := []pci.OptionValue{{Text: text}}
-		spec, err := pci.ParseDeviceSpec(values, check)
+		spec, err := pci.ParseDeviceSpec(values, specschema.Check)
 		plain, plainErr := pci.ParseDeviceSpec(values, nil)
 		if err != nil {
 			if len(spec.Rules) != 0 || err.Error() == "" {

@@ -111,21 +111,9 @@ func (s Selection) Err() error {
 	return errors.Join(errs...)
 }
 
-// NewWarnings gives the warnings that the previous selection did not have, so
-// that a periodic report repeats none while a device that reappears is warned
-// about again.
+// NewWarnings gives the warnings that the previous selection did not have.
 func (s Selection) NewWarnings(previous Selection) []Warning {
-	old := make(map[Warning]bool, len(previous.Warnings))
-	for _, w := range previous.Warnings {
-		old[w] = true
-	}
-	var out []Warning
-	for _, w := range s.Warnings {
-		if !old[w] {
-			out = append(out, w)
-		}
-	}
-	return out
+	return NewWarnings(s.Warnings, previous.Warnings)
 }
 
 // ClassError says that selected devices belong to an excluded PCI class.

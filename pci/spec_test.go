@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-cyborg/cyborg/pci"
+	"github.com/go-cyborg/cyborg/pci/specschema"
 )
 
 func TestParseDeviceSpecErrorTexts(t *testing.T) {
@@ -71,11 +72,7 @@ func TestParseDeviceSpecErrorTexts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			check, err := schemaCheck()
-			if err != nil {
-				t.Fatal(err)
-			}
-			spec, err := pci.ParseDeviceSpec(tc.values, check)
+			spec, err := pci.ParseDeviceSpec(tc.values, specschema.Check)
 			if err == nil || len(spec.Rules) != 0 {
 				t.Fatalf("accepted: %+v", spec)
 			}

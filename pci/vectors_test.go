@@ -74,21 +74,14 @@ func loadVectors(t *testing.T, name string, v any) bool {
 	return true
 }
 
-// schemaCheck compiles the schema once for all tests.
-var schemaCheck = sync.OnceValues(specschema.New)
-
 // parse loads entries as values of device_spec, with the schema check.
 func parse(t *testing.T, entries ...string) (pci.DeviceSpec, error) {
 	t.Helper()
-	check, err := schemaCheck()
-	if err != nil {
-		t.Fatal(err)
-	}
 	values := make([]pci.OptionValue, len(entries))
 	for i, e := range entries {
 		values[i] = pci.OptionValue{Option: pci.OptionDeviceSpec, Text: e}
 	}
-	return pci.ParseDeviceSpec(values, check)
+	return pci.ParseDeviceSpec(values, specschema.Check)
 }
 
 func mustParse(t *testing.T, entries ...string) pci.DeviceSpec {

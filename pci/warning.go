@@ -35,7 +35,7 @@ const (
 
 // Warning is something the operator should know and that stops nothing.
 // Warnings are comparable, so that a caller who selects again and again can
-// tell new ones from old ones ([Selection.NewWarnings]).
+// tell new ones from old ones ([NewWarnings]).
 type Warning struct {
 	Code WarningCode
 	// Where is the rule ("[pci] device_spec, value 1") or the address.
@@ -46,3 +46,20 @@ type Warning struct {
 
 // String gives "where: message".
 func (w Warning) String() string { return fmt.Sprintf("%s: %s", w.Where, w.Message) }
+
+// NewWarnings gives those of now that are not among before, in their order.
+// With the warnings of one report and of the one before it, a periodic report
+// repeats nothing, while a device that reappears is warned about again.
+func NewWarnings(now, before []Warning) []Warning {
+	old := make(map[Warning]bool, len(before))
+	for _, w := range before {
+		old[w] = true
+	}
+	var out []Warning
+	for _, w := range now {
+		if !old[w] {
+			out = append(out, w)
+		}
+	}
+	return out
+}

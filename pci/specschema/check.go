@@ -16,26 +16,39 @@ import (
 //go:embed device_spec.schema.json
 var schemaText []byte
 
-// New compiles the schema and gives the check of one entry. The check reports
-// every broken keyword once, sorted by pointer and keyword, and is safe for
-// concurrent use. An error means that the embedded schema is broken.
-func New() (pci.SchemaCheck, error) {
+// checker is the compiled schema, which the library changes while it
+// validates: it compiles patterns at their first use.
+type checker struct {
+	mu     sync.Mutex
+	schema *jsonschema.Schema
+}
+
+// compiled is made of the embedded text at its first use. That the text
+// compiles, and means what it says, is tested.
+var compiled = sync.OnceValue(func() *checker {
 	schema, err := jsonschema.NewCompiler().Compile(schemaText)
 	if err != nil {
-		return nil, fmt.Errorf("compile the schema of device_spec entries: %w", err)
+		panic(fmt.Sprintf("specschema: the embedded schema does not compile: %v", err))
 	}
-	var mu sync.Mutex // the library compiles patterns while it validates
-	return func(entry map[string]any) []pci.Violation {
-		mu.Lock()
-		defer mu.Unlock()
-		var out []pci.Violation
-		collect(schema.ValidateMap(entry), "", &out)
-		slices.SortFunc(out, func(a, b pci.Violation) int {
-			return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword))
-		})
-		return slices.Compact(out)
-	}, nil
+	return &checker{schema: schema}
+})
+
+// Check checks one entry. It gives every broken keyword once, sorted by
+// pointer and keyword. It is a [pci.SchemaCheck] and safe for concurrent use.
+func Check(entry map[string]any) []pci.Violation {
+	c := compiled()
+	c.mu.Lock()
+	result := c.schema.ValidateMap(entry)
+	c.mu.Unlock()
+	var out []pci.Violation
+	collect(result, "", &out)
+	slices.SortFunc(out, func(a, b pci.Violation) int {
+		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword))
+	})
+	return slices.Compact(out)
 }
+
+var _ pci.SchemaCheck = Check
 
 // collect gathers the broken keywords of a result and of its details. The
 // library gives locations relative to the enclosing result.

@@ -16,15 +16,6 @@ import (
 	"github.com/go-cyborg/cyborg/pci/specschema"
 )
 
-func newCheck(t *testing.T) pci.SchemaCheck {
-	t.Helper()
-	check, err := specschema.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return check
-}
-
 // decode reads an entry as pci.ParseDeviceSpec does.
 func decode(t *testing.T, text string) map[string]any {
 	t.Helper()
@@ -41,7 +32,6 @@ func decode(t *testing.T, text string) map[string]any {
 // compiles misspelt keywords and types in silence.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	check := newCheck(t)
 	for text, want := range map[string][]pci.Violation{
 		`{}`: nil,
 		`{"vendor_id":" 0x10DE ","product_id":"*","address":"*:0a:00.1","managed":false,"physical_network":null}`: nil,
@@ -74,7 +64,7 @@ func TestCheck(t *testing.T) {
 			{Pointer: "/vendor_id", Keyword: "pattern"},
 		},
 	} {
-		if diff := cmp.Diff(want, check(decode(t, text))); diff != "" {
+		if diff := cmp.Diff(want, specschema.Check(decode(t, text))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
@@ -82,11 +72,10 @@ func TestCheck(t *testing.T) {
 
 func TestCheckIsConcurrent(t *testing.T) {
 	t.Parallel()
-	check := newCheck(t)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if got := check(map[string]any{"vendor_id": "x", "address": "1:2:3:4"}); len(got) != 2 {
+			if got := specschema.Check(map[string]any{"vendor_id": "x", "address": "1:2:3:4"}); len(got) != 2 {
 				t.Errorf("violations %v", got)
 			}
 		})

@@ -7,13 +7,8 @@ import (
 	"github.com/go-cyborg/cyborg/pci/specschema"
 )
 
-func ExampleNew() {
-	check, err := specschema.New()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = pci.ParseDeviceSpec([]pci.OptionValue{{Text: `{"vendor_id": "10de", "manged": false}`}}, check)
+func ExampleCheck() {
+	_, err := pci.ParseDeviceSpec([]pci.OptionValue{{Text: `{"vendor_id": "10de", "manged": false}`}}, specschema.Check)
 	fmt.Println(err)
 	// Output:
 	// [pci] device_spec, value 1: unknown key "manged"; allowed are address, devname, managed, physical_network, product_id, vendor_id (entry: {"vendor_id": "10de", "manged": false})
