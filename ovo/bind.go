@@ -53,14 +53,14 @@ func (set *methodSet) bind(r *Registry, via Indirection, v reflect.Value) error 
 		return err
 	}
 	for _, m := range set.methods {
-		c := call{method: m, reg: r, via: via, manifest: manifest}
+		c := boundMethod{method: m, reg: r, via: via, manifest: manifest}
 		v.Field(m.index).Set(reflect.MakeFunc(m.goType, c.run))
 	}
 	return nil
 }
 
-// call is a bound method.
-type call struct {
+// boundMethod is a method that is called through an indirection.
+type boundMethod struct {
 	*method
 	reg      *Registry
 	via      Indirection
@@ -68,7 +68,7 @@ type call struct {
 }
 
 // run is the body of a bound function.
-func (c *call) run(in []reflect.Value) []reflect.Value {
+func (c *boundMethod) run(in []reflect.Value) []reflect.Value {
 	out := make([]reflect.Value, 0, 2)
 	if c.result != nil {
 		out = append(out, reflect.New(c.result.goType).Elem())
@@ -81,11 +81,8 @@ func (c *call) run(in []reflect.Value) []reflect.Value {
 	return append(out, failure)
 }
 
-func (c *call) send(in, out []reflect.Value) error {
+func (c *boundMethod) send(in, out []reflect.Value) error {
 	ctx, _ := in[0].Interface().(context.Context)
-	if ctx == nil {
-		return &OrphanedObjectError{Object: c.set.class.name, Method: c.sig.name}
-	}
 	var self Object
 	values := in[1:]
 	if c.instance {
@@ -95,6 +92,14 @@ func (c *call) send(in, out []reflect.Value) error {
 	args, kwargs, err := c.encode(values)
 	if err != nil {
 		return err
+	}
+	return c.exchange(ctx, self, args, kwargs, out)
+}
+
+// exchange sends a call and takes in its answer.
+func (c *boundMethod) exchange(ctx context.Context, self Object, args, kwargs json.RawMessage, out []reflect.Value) error {
+	if ctx == nil {
+		return &OrphanedObjectError{Object: c.set.class.name, Method: c.sig.name}
 	}
 	serial := Serializer{Registry: c.reg, Indirection: c.via}
 	if !c.instance {
@@ -117,7 +122,7 @@ func (c *call) send(in, out []reflect.Value) error {
 }
 
 // encode writes the arguments: positional ones and *args in a list, keyword-only ones and **kw in a dict.
-func (c *call) encode(values []reflect.Value) (args, kwargs json.RawMessage, err error) {
+func (c *boundMethod) encode(values []reflect.Value) (args, kwargs json.RawMessage, err error) {
 	a, k := listWriter{encoder{reg: c.reg}, true}, listWriter{encoder{reg: c.reg}, true}
 	a.b, k.b = append(a.b, '['), append(k.b, '{')
 	for i := range c.params {
@@ -182,7 +187,7 @@ func (w *listWriter) inner(b []byte) error {
 }
 
 // take reads the result and then calls end.
-func (c *call) take(d *decoder, out []reflect.Value, end func() error) error {
+func (c *boundMethod) take(d *decoder, out []reflect.Value, end func() error) error {
 	var err error
 	if c.result != nil {
 		err = c.result.carrier.decode(d, out[0])
@@ -196,7 +201,7 @@ func (c *call) take(d *decoder, out []reflect.Value, end func() error) error {
 }
 
 // takeAction reads [updates, result].
-func (c *call) takeAction(d *decoder, self Object, out []reflect.Value) error {
+func (c *boundMethod) takeAction(d *decoder, self Object, out []reflect.Value) error {
 	bad := &TypeError{"the answer to an object action is [updates, result]"}
 	more, err := d.r.BeginArray()
 	if err == nil && !more {
@@ -223,7 +228,7 @@ func (c *call) takeAction(d *decoder, self Object, out []reflect.Value) error {
 
 // update applies the updates of an instance method, in their order: each is assigned, then all marks are replaced by obj_what_changed. An error leaves the
 // earlier ones applied and marked.
-func (c *call) update(d *decoder, self Object) error {
+func (c *boundMethod) update(d *decoder, self Object) error {
 	v, err := c.reg.View(self)
 	if err != nil {
 		return err
@@ -234,7 +239,7 @@ func (c *call) update(d *decoder, self Object) error {
 	}
 	dict, ok := updates.(*Dict)
 	if !ok {
-		return &TypeError{"the updates of an object action are a dict"}
+		return &AttributeError{pyReprString(pyTypeName(updates)) + " object has no attribute 'items'"}
 	}
 	for k, value := range dict.All() {
 		name, _ := k.(string)

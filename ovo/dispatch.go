@@ -186,6 +186,9 @@ func (d *Dispatcher) Backport(object json.RawMessage, m Manifest) (json.RawMessa
 
 // call calls a method with arguments from the wire and returns its result; invalid if it has none.
 func (d *Dispatcher) call(ctx context.Context, f *method, self Object, args, kwargs json.RawMessage) (reflect.Value, error) {
+	if ctx == nil {
+		return reflect.Value{}, &OrphanedObjectError{Object: f.set.class.name, Method: f.sig.name}
+	}
 	in := []reflect.Value{reflect.ValueOf(ctx)}
 	if f.instance {
 		in = append(in, reflect.ValueOf(self))

@@ -322,9 +322,3 @@ func (r *fieldRun) assignObject() string {
 	}
 	return r.check("final", o)
 }
-
-func TestFieldVectors(t *testing.T) {
-	t.Parallel()
-	count := runFields(t, nil)
-	t.Logf("%+v", count)
-}

@@ -66,9 +66,3 @@ func annotationOf(c any) string {
 	}
 	return ""
 }
-
-func TestReprVectors(t *testing.T) {
-	t.Parallel()
-	count := runRepr(t)
-	t.Logf("%+v", count)
-}

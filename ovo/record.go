@@ -109,7 +109,14 @@ func (d FieldDefinition) field(i int, list bool) field {
 func (c *Class) Definition() Definition {
 	d := Definition{
 		Name: c.name, Version: c.version, Bases: slices.Clone(c.bases), List: c.isList, Iterable: c.iterable,
-		History: slices.Clone(c.history), Relationships: map[string][]VersionPair{}, Methods: c.methods,
+		Relationships: map[string][]VersionPair{}, ChildVersions: exportPairs(c.children), Methods: c.methods,
+	}
+	for _, e := range c.history {
+		changes := slices.DeleteFunc(slices.Clone(e.changes), func(ch Change) bool { return ch.kind == membersAt || ch.kind == partAt })
+		d.History = append(d.History, Entry{e.version, changes})
+	}
+	for name, pairs := range c.relations {
+		d.Relationships[name] = exportPairs(pairs)
 	}
 	if c.ownSpace {
 		d.Namespace = c.namespace
@@ -122,6 +129,14 @@ func (c *Class) Definition() Definition {
 		})
 	}
 	return d
+}
+
+func exportPairs(pairs []versionPair) []VersionPair {
+	var list []VersionPair
+	for _, p := range pairs {
+		list = append(list, VersionPair{p.own, p.child})
+	}
+	return list
 }
 
 // Record is an object of a class that was made from a [Definition]. Its fields are reached through [Registry.View].

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-cyborg/cyborg/ovo/pyjson"
 )
@@ -74,7 +76,7 @@ func (s Serializer) Deserialize(ctx context.Context, raw json.RawMessage, v any)
 // any writes a Go value.
 func (e *encoder) any(v any) error {
 	switch v.(type) {
-	case nil, bool, int64, float64, string, []any, Tuple, *Set, *Dict, json.RawMessage, Object:
+	case nil, bool, int64, float64, string, time.Time, netip.Addr, netip.Prefix, []any, Tuple, *Set, *Dict, json.RawMessage, Object:
 		return e.value(v)
 	}
 	c, err := e.reg.carrier(reflect.TypeOf(v))
@@ -114,6 +116,10 @@ func (d *decoder) entity() (any, error) {
 			return d.dict(d.entity)
 		}
 		c, o, err := d.object(nil)
+		var other *noObject
+		if errors.As(err, &other) {
+			return other.value, nil
+		}
 		if err != nil {
 			return nil, rooted(c, err)
 		}
@@ -194,12 +200,32 @@ func (s *entities) rescue(raw []byte, d *decoder) (c *Class, o slot, ok bool, er
 	// Whatever is too new in the answer stays so: asking again would go on for ever.
 	again := &entities{s.ctx, Serializer{Registry: s.Registry}}
 	inner := again.inner(answer, d)
+	if inner.r.Peek() != pyjson.Object {
+		value, err := inner.entity()
+		if err == nil {
+			err = &noObject{name, value}
+		}
+		return nil, slot{}, true, err
+	}
 	c, o, err = inner.object(nil)
 	if err == nil {
 		err = inner.r.End()
 	}
 	return c, o, true, err
 }
+
+// noObject is a backport's answer that is no object. Where any value will do it is taken as it is, as in Python.
+type noObject struct {
+	class string
+	value any
+}
+
+func (e *noObject) Error() string {
+	return "the backport of " + e.class + " was answered with a " + pyTypeName(e.value)
+}
+
+// PythonClass returns "TypeError".
+func (*noObject) PythonClass() string { return "TypeError" }
 
 // inner is a decoder for the text of one object of d's document.
 func (s *entities) inner(raw []byte, d *decoder) *decoder {

@@ -5,6 +5,9 @@ type TypeSpec struct {
 	// Name is the name that fingerprints print: String, UUID, List, ... With Values set, any name is an enum. "any" is
 	// only for the elements of containers: values of any kind, null included, that are left as they are.
 	Name string
+	// Base is, of a type with a name of its own, the name of the type whose rules it follows: a Python subclass that
+	// changes nothing on the wire.
+	Base string
 	// Element is the type of the elements of a List, Dict or Set.
 	Element *TypeSpec
 	// ElementNullable lets elements be null. ElementDefault, if not nil, replaces null elements otherwise.
@@ -24,6 +27,12 @@ type TypeSpec struct {
 // NewType returns the wire type that spec describes. An unknown name is a *ValueError, a container without element type a
 // *TypeError, a bad value list an *EnumError.
 func NewType(spec TypeSpec) (Type, error) {
+	if spec.Base != "" {
+		name := spec.Name
+		spec.Name, spec.Base = spec.Base, ""
+		t, err := NewType(spec)
+		return renamedType{t, name}, err
+	}
 	switch spec.Name {
 	case "List", "Dict", "Set":
 		return newContainer(spec)
@@ -110,3 +119,11 @@ func simpleType(name string) (Type, bool) {
 	}
 	return nil, false
 }
+
+// renamedType is a type under another name.
+type renamedType struct {
+	Type
+	name string
+}
+
+func (t renamedType) Name() string { return t.name }

@@ -1,0 +1,568 @@
+package ovo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// changesCase runs the steps of a case of changes.json on one object.
+func (s *vectorSpace) changesCase(c any) string {
+	class := text(c, "class")
+	v, err := s.make(class, at2dict(at(c, "init")))
+	if want := at(c, "init_error"); want != nil {
+		return wrongError(err, want)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	if problem := s.difference("after init", v.o, at(c, "after_init")); problem != "" {
+		return problem
+	}
+	run := changesRun{vectorSpace: s, v: v, lazy: at2dict(at(s.defs[class], "lazy")), comparable: slices.Contains(items(at(s.defs[class], "mixins")), any("ComparableVersionedObject"))}
+	for i, step := range items(at(c, "steps")) {
+		if problem := run.step(step); problem != "" {
+			return fmt.Sprintf("step %d %s: %s", i, pyRepr(at(step, "do")), problem)
+		}
+	}
+	if run.broken {
+		return ""
+	}
+	return s.difference("final", v.o, at(c, "final"))
+}
+
+type changesRun struct {
+	*vectorSpace
+	v          View
+	lazy       *Dict
+	comparable bool
+	broken     bool // a deviation left another state than Python's
+}
+
+func (r *changesRun) step(step any) string {
+	do := items(at(step, "do"))
+	args, err := eachItem(do[1:], r.value)
+	if err != nil {
+		return err.Error()
+	}
+	if problem, deviates := r.deviation(do[0].(string), args, step); deviates {
+		return problem
+	}
+	got, err := r.do(do[0].(string), args)
+	if want := at(step, "error"); want != nil {
+		if do[0] == "append" && err != nil && pythonClass(err) == text(want, "class") {
+			return "" // Python's text counts one too many there
+		}
+		return wrongError(err, want)
+	}
+	if err != nil || !has(step, "value") {
+		if err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	return r.difference("value", got, r.withoutExtra(do[0].(string), at(step, "value")))
+}
+
+// deviation handles steps that touch what only Python objects have: plain attributes and extra fields, which are Go methods and struct fields here, and a list object that
+// has lost its members.
+func (r *changesRun) deviation(op string, args []any, step any) (string, bool) {
+	if r.v.c.isList && op == "del" && args[0] == objectsField {
+		r.broken = true
+		if err := r.v.Delete(objectsField); err != nil {
+			return err.Error(), true
+		}
+		if set, _ := r.v.IsSet(objectsField); !set {
+			return "the members of a list object are unset", true
+		}
+		return "", true
+	}
+	if r.broken && text(step, "error", "class") == "NotImplementedError" {
+		_, err := r.v.Get(objectsField)
+		if err != nil {
+			return err.Error(), true
+		}
+		return "", true
+	}
+	if len(args) == 0 || !slices.Contains([]string{"get", "dget", "setitem", "is_set", "contains"}, op) {
+		return "", false
+	}
+	name, _ := args[0].(string)
+	if _, known := r.v.c.byName[name]; known || r.v.c.isList {
+		return "", false
+	}
+	_, getErr := r.v.Get(name)
+	for _, err := range []error{getErr, r.v.Assign(name, nil)} {
+		var attribute *AttributeError
+		if !errors.As(err, &attribute) {
+			return fmt.Sprintf("want an AttributeError for %s, got %v", name, err), true
+		}
+	}
+	return "", true
+}
+
+// withoutExtra takes the extra fields out of what Python's dict-like methods list.
+func (r *changesRun) withoutExtra(op string, want any) any {
+	extra := items(at(r.defs[r.v.c.name], "extra_fields"))
+	if len(extra) == 0 {
+		return want
+	}
+	switch op {
+	case "keys", "obj_fields":
+		return slices.DeleteFunc(slices.Clone(items(want)), func(v any) bool { return slices.Contains(extra, v) })
+	case "items", "values":
+		return items(want)[:len(items(want))-len(extra)]
+	case "dict":
+		d := copyValue(want).(*Dict)
+		for _, name := range extra {
+			d.Delete(name)
+		}
+		return d
+	}
+	return want
+}
+
+func (r *changesRun) do(op string, args []any) (any, error) {
+	v := r.v
+	switch op {
+	case "set", "setitem":
+		if i, ok := args[0].(int64); ok {
+			return nil, r.edit(objectsField, func(list []any) []any { list[i] = args[1]; return list })
+		}
+		return nil, v.Assign(args[0].(string), args[1])
+	case "get", "getitem":
+		if i, ok := args[0].(int64); ok {
+			return r.member(i)
+		}
+		return r.get(args[0].(string))
+	case "dget":
+		if set, err := v.IsSet(args[0].(string)); len(args) == 2 && (err != nil || !set) {
+			return args[1], err
+		}
+		return r.get(args[0].(string))
+	case "del":
+		return nil, v.Delete(args[0].(string))
+	case "is_set":
+		return v.IsSet(args[0].(string))
+	case "contains":
+		return r.contains(args[0])
+	case "what_changed":
+		return anySlice(v.Changes()), nil
+	case "raw_changed":
+		return anySlice(v.marked()), nil
+	case "reset", "reset_recursive":
+		names := []string{}
+		if len(args) > 0 {
+			for _, n := range items(args[0]) {
+				names = append(names, n.(string))
+			}
+		}
+		return nil, v.Reset(op == "reset_recursive", names...)
+	case "defaults":
+		names := []string{}
+		for _, n := range args {
+			names = append(names, n.(string))
+		}
+		return nil, v.SetDefaults(names...)
+	case "repr":
+		return v.String(), nil
+	case "clone":
+		return v.Clone()
+	case "get_changes":
+		d := &Dict{}
+		for _, name := range v.Changes() {
+			value, err := v.Get(name)
+			if err != nil {
+				return nil, err
+			}
+			if err := d.Set(name, value); err != nil {
+				return nil, err
+			}
+		}
+		return d, nil
+	case "update":
+		for name, value := range args[0].(*Dict).All() {
+			if err := v.Assign(name.(string), value); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	case "eq":
+		return r.equal(args[0])
+	case "ne":
+		equal, err := r.equal(args[0])
+		return !equal, err
+	case "set_child", "child_what_changed":
+		child, err := r.child(args[0].(string))
+		if err != nil {
+			return nil, err
+		}
+		if op == "set_child" {
+			return nil, child.Assign(args[1].(string), args[2])
+		}
+		return anySlice(child.Changes()), nil
+	}
+	if got, err, ok := r.dictLike(op); ok {
+		return got, err
+	}
+	return r.container(op, args)
+}
+
+// get loads lazily, as the recorded class does.
+func (r *changesRun) get(name string) (any, error) {
+	if value, lazy := r.lazy.Get(name); lazy {
+		if set, _ := r.v.IsSet(name); !set {
+			if err := r.v.Assign(name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.v.Get(name)
+}
+
+func (r *changesRun) child(name string) (View, error) {
+	value, err := r.v.Get(name)
+	if err != nil {
+		return View{}, err
+	}
+	return r.View(value.(Object))
+}
+
+// equal is identity, and for a comparable class equality of the primitives.
+func (r *changesRun) equal(other any) (bool, error) {
+	o, ok := other.(Object)
+	if !ok || !r.comparable {
+		return ok && o == r.v.o, nil
+	}
+	a, errA := r.Append(nil, r.v.o)
+	b, errB := r.Append(nil, o)
+	return bytes.Equal(a, b), errors.Join(errA, errB)
+}
+
+// dictLike is Python's dict-like access.
+func (r *changesRun) dictLike(op string) (any, error, bool) {
+	var names, pairs, values, all []any
+	d := &Dict{}
+	for name, state := range r.v.Fields() {
+		all = append(all, name)
+		if !state.Set {
+			continue
+		}
+		value, err := r.v.Get(name)
+		if err = errors.Join(err, d.Set(name, value)); err != nil {
+			return nil, err, true
+		}
+		names, values, pairs = append(names, name), append(values, value), append(pairs, []any{name, value})
+	}
+	switch op {
+	case "keys":
+		return names, nil, true
+	case "values":
+		return values, nil, true
+	case "items":
+		return pairs, nil, true
+	case "dict", "as_dict":
+		return d, nil, true
+	case "obj_fields":
+		return all, nil, true
+	case "hash":
+		return reflect.TypeOf(r.v.o).Comparable(), nil, true
+	}
+	return nil, nil, false
+}
+
+func (r *changesRun) members() []any {
+	list, _ := r.v.Get(objectsField)
+	return items(list)
+}
+
+func (r *changesRun) member(i int64) (any, error) {
+	list := r.members()
+	if i < 0 {
+		i += int64(len(list))
+	}
+	if i < 0 || i >= int64(len(list)) {
+		return nil, &indexError{}
+	}
+	return list[i], nil
+}
+
+// indexError is what Python raises outside a list; a Go slice panics.
+type indexError struct{}
+
+func (*indexError) Error() string       { return "list index out of range" }
+func (*indexError) PythonClass() string { return "IndexError" }
+
+func (r *changesRun) contains(x any) (any, error) {
+	if name, ok := x.(string); ok && !r.v.c.isList {
+		set, err := r.v.IsSet(name)
+		return set && err == nil, nil
+	}
+	return slices.Contains(r.members(), x), nil
+}
+
+// edit changes the value of a container in place: what comes out is coerced, and no mark is set.
+func (r *changesRun) edit(name string, change func([]any) []any) error {
+	f, err := r.v.field(name)
+	if err != nil {
+		return err
+	}
+	where := place{object: r.v.c.name, field: name, objects: r.Registry}
+	value, err := f.coerce(where, change(slices.Clone(items(r.v.load(f)))))
+	if err != nil {
+		return err
+	}
+	return r.v.put(f, value)
+}
+
+// container runs the operations of lists, dicts, sets and list objects, which are those of Go's slices and maps here.
+func (r *changesRun) container(op string, args []any) (any, error) {
+	switch op {
+	case "len":
+		return int64(len(r.members())), nil
+	case "bool":
+		return r.truth(r.v.o), nil
+	case "iter":
+		list, _ := r.iterate(r.v.o)
+		return list, nil
+	case "reversed":
+		list := slices.Clone(r.members())
+		slices.Reverse(list)
+		return eachItem(list, r.id)
+	case "ids":
+		return eachItem(r.members(), r.id)
+	case "index", "count":
+		member, err := r.member(args[0].(int64))
+		if err != nil {
+			return nil, err
+		}
+		if op == "index" {
+			return int64(slices.Index(r.members(), member)), nil
+		}
+		return int64(len(slices.DeleteFunc(slices.Clone(r.members()), func(m any) bool { return m != member }))), nil
+	case "sort":
+		return nil, r.sort(args[1].(bool))
+	case "slice":
+		return r.slice(args)
+	case "add", "radd":
+		return r.add(args[0])
+	case "append":
+		return nil, r.edit(args[0].(string), func(l []any) []any { return append(l, args[1]) })
+	case "extend":
+		return nil, r.edit(args[0].(string), func(l []any) []any { return append(l, items(args[1])...) })
+	case "iadd":
+		if err := r.edit(args[0].(string), func(l []any) []any { return append(l, items(args[1])...) }); err != nil {
+			return nil, err
+		}
+		value, err := r.v.Get(args[0].(string))
+		return nil, errors.Join(err, r.v.Assign(args[0].(string), value))
+	case "insert":
+		return nil, r.edit(args[0].(string), func(l []any) []any { return slices.Insert(l, int(args[1].(int64)), args[2]) })
+	case "setitem_in":
+		if key, ok := args[1].(string); ok {
+			return nil, r.editDict(args[0].(string), key, args[2])
+		}
+		return nil, r.edit(args[0].(string), func(l []any) []any { l[args[1].(int64)] = args[2]; return l })
+	case "add_in":
+		return nil, r.editSet(args[0].(string), args[1])
+	}
+	return nil, fmt.Errorf("unknown operation %s", op)
+}
+
+func (r *changesRun) id(member any) (any, error) {
+	v, err := r.View(member.(Object))
+	if err != nil {
+		return nil, err
+	}
+	return v.Get("id")
+}
+
+func (r *changesRun) sort(reverse bool) error {
+	return r.edit(objectsField, func(list []any) []any {
+		slices.SortStableFunc(list, func(a, b any) int {
+			x, _ := r.id(a)
+			y, _ := r.id(b)
+			if reverse {
+				x, y = y, x
+			}
+			return int(x.(int64) - y.(int64))
+		})
+		return list
+	})
+}
+
+func (r *changesRun) slice(args []any) (any, error) {
+	list := slices.Clone(r.members())
+	if len(args) == 3 && args[2] == int64(-1) {
+		slices.Reverse(list)
+	} else {
+		from, to := 0, len(list)
+		if i, ok := args[0].(int64); ok {
+			from = int(i)
+		}
+		if i, ok := args[1].(int64); ok {
+			to = int(i)
+		}
+		list = list[from:min(to, len(list))]
+	}
+	return r.listOf(list, true)
+}
+
+func (r *changesRun) listOf(members []any, reset bool) (any, error) {
+	o, err := r.v.c.New()
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.View(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.Assign(objectsField, members); err != nil {
+		return nil, err
+	}
+	if reset {
+		err = v.Reset(false)
+	}
+	return o, err
+}
+
+func (r *changesRun) add(other any) (any, error) {
+	o, ok := other.(Object)
+	if !ok || r.classNames(o)[0] != r.v.c.name || len(r.v.c.fields) != 1 {
+		return nil, &TypeError{"List Objects should be of the same type and only have an 'objects' field"}
+	}
+	list, _ := r.iterate(o)
+	return r.listOf(append(slices.Clone(r.members()), list...), false)
+}
+
+func (r *changesRun) editDict(name, key string, value any) error {
+	f, err := r.v.field(name)
+	if err != nil {
+		return err
+	}
+	d := copyValue(r.v.load(f)).(*Dict)
+	if err := d.Set(key, value); err != nil {
+		return err
+	}
+	return r.replace(f, d)
+}
+
+func (r *changesRun) editSet(name string, value any) error {
+	f, err := r.v.field(name)
+	if err != nil {
+		return err
+	}
+	set := copyValue(r.v.load(f)).(*Set)
+	if err := set.add(value); err != nil {
+		return err
+	}
+	return r.replace(f, set)
+}
+
+func (r *changesRun) replace(f *field, value any) error {
+	value, err := f.coerce(place{object: r.v.c.name, field: f.name, objects: r.Registry}, value)
+	if err != nil {
+		return err
+	}
+	return r.v.put(f, value)
+}
+
+// errorCase runs a case of errors.json: the text of an exception, or a mistake in a definition.
+func (s *vectorSpace) errorCase(c any) string {
+	switch {
+	case has(c, "class_definition_error"):
+		return definitionErrorCase(c)
+	case has(c, "field_error"):
+		return fieldErrorCase(c)
+	case has(c, "integer_digit_limit"):
+		for _, limit := range items(at(c, "integer_digit_limit")) {
+			_, err := integerType{}.coerce(place{field: "f"}, strings.Repeat("9", int(items(limit)[0].(int64))))
+			if ok := items(limit)[1] == "ok"; ok != (err == nil) {
+				return fmt.Sprintf("%s digits: %v", pyRepr(items(limit)[0]), err)
+			}
+		}
+		return ""
+	case has(c, "integer_to_text_limit"):
+		big := parseNumber(strings.Repeat("9", maxDigits+1))
+		_, err := stringType{}.coerce(place{field: "f"}, big)
+		return wrongError(err, at(c, "integer_to_text_limit"))
+	}
+	sample := at(c, "sample_kwargs")
+	err := sampleErrors(sample)[text(c, "class")]
+	if err == nil {
+		return unknownException(text(c, "class"))
+	}
+	if err.Error() != text(c, "message") {
+		return fmt.Sprintf("got %q, want %q", err.Error(), text(c, "message"))
+	}
+	return ""
+}
+
+func sampleErrors(sample any) map[string]error {
+	return map[string]error{
+		"ObjectActionError":            &ActionError{text(sample, "action"), text(sample, "reason")},
+		"OrphanedObjectError":          &OrphanedObjectError{Object: text(sample, "objtype"), Method: text(sample, "method")},
+		"IncompatibleObjectVersion":    &IncompatibleVersionError{text(sample, "objname"), text(sample, "objver"), text(sample, "supported")},
+		"ReadOnlyFieldError":           &ReadOnlyError{text(sample, "field")},
+		"UnsupportedObjectError":       &UnsupportedObjectError{text(sample, "objtype")},
+		"EnumRequiresValidValuesError": &EnumError{},
+		"InvalidTargetVersion":         &InvalidTargetError{text(sample, "version")},
+		"UnregisteredSubobject":        &UnregisteredChildError{text(sample, "child_objname"), text(sample, "parent_objname")},
+	}
+}
+
+// unknownException accepts the exceptions of mistakes that a Go program cannot make: there is no error type for them.
+func unknownException(class string) string {
+	for _, impossible := range []string{"VersionedObjectsException", "ObjectFieldInvalid", "EnumFieldInvalid", "EnumFieldUnset", "EnumValidValuesInvalidError", "TargetBeforeSubobjectExistedException"} {
+		if class == impossible {
+			return ""
+		}
+	}
+	return "no error type for " + class
+}
+
+// definitionErrorCase makes the nearest mistake that a Go definition can hold.
+func definitionErrorCase(c any) string {
+	element := TypeSpec{Name: "String"}
+	specs := map[string]TypeSpec{
+		"EnumRequiresValidValuesError": {Name: "Enum", Values: OneOf[string]()},
+		"EnumValidValuesInvalidError":  {Name: "Enum", Values: Values{Tuple{nil}}},
+		"AttributeError":               {Name: "Enum"},
+		"EnumFieldUnset":               {Name: "Enum"},
+		"EnumFieldInvalid":             {Name: "BadType"},
+		"TypeError":                    {Name: "List"},
+		"ObjectFieldInvalid":           {Name: "", Element: &element},
+	}
+	class := text(c, "error", "class")
+	var err error
+	if spec, ok := specs[class]; ok {
+		_, err = NewRegistry(cyborgSpace(), Definition{Name: "Bad", Version: "1.0", Fields: []FieldDefinition{{Name: "x", Type: spec}}}.Class())
+	} else {
+		_, err = NewRegistry(cyborgSpace(), Definition{Name: "Bad", Version: "x"}.Class())
+	}
+	if err == nil {
+		return "the definition was accepted"
+	}
+	return ""
+}
+
+func fieldErrorCase(c any) string {
+	d, err := dictOf(int64(5), "x")
+	if err != nil {
+		return err.Error()
+	}
+	typ := &dictType{fieldRule{typ: stringType{}}}
+	_, err = typ.coerce(place{field: "f"}, d)
+	if text(c, "field_error") == "KeyTypeError" {
+		return wrongError(err, at(c, "error"))
+	}
+	// ElementTypeError is never raised by the library's own fields.
+	var typeError *TypeError
+	if !errors.As(err, &typeError) {
+		return fmt.Sprintf("want a TypeError, got %v", err)
+	}
+	return ""
+}
