@@ -27,8 +27,10 @@ func TestNewReport(t *testing.T) {
 			DeployableName:  "compute-1_0001:af:1f.7",
 			DriverName:      name,
 			Attributes: []pci.Attribute{
-				{Key: "rc", Value: "CUSTOM_PCI"}, {Key: "trait0", Value: "OWNER_CYBORG"},
-				{Key: "trait1", Value: "CUSTOM_PCI_" + name}, {Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_0A5B"},
+				{Key: "rc", Value: "CUSTOM_PCI"},
+				{Key: "trait0", Value: "OWNER_CYBORG"},
+				{Key: "trait1", Value: "CUSTOM_PCI_" + name},
+				{Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_0A5B"},
 			},
 		}
 		if name == "" {
