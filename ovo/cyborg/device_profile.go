@@ -7,11 +7,13 @@ import "github.com/go-cyborg/cyborg/ovo"
 // Versions: 1.1 description.
 type DeviceProfile struct {
 	Object
-	ID          ovo.Field[int64]                `ovo:"id"`
-	UUID        ovo.Field[string]               `ovo:"uuid"` // a plain string, unlike every other uuid
-	Name        ovo.Field[string]               `ovo:"name"`
-	Groups      ovo.Field[[]map[string]*string] `ovo:"groups"` // each a flat dict; keys resources:, trait:, accel:
-	Description ovo.Null[string]                `ovo:"description"`
+	ID   ovo.Field[int64]  `ovo:"id"`
+	UUID ovo.Field[string] `ovo:"uuid"` // a plain string, unlike every other uuid
+	Name ovo.Field[string] `ovo:"name"`
+	// Groups are flat dicts of texts and nulls (keys resources:, trait:, accel:), each an *[ovo.Dict] rather
+	// than a map: the first resources key of a group decides how its requests are bound, so order counts.
+	Groups      ovo.Field[[]any] `ovo:"groups"`
+	Description ovo.Null[string] `ovo:"description"`
 }
 
 func deviceProfileClass() *ovo.Class {

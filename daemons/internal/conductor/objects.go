@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-cyborg/cyborg/arq"
-	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
 )
@@ -89,26 +88,6 @@ func groupDict(g arq.Group) *map[string]string {
 		dict[p.Key] = p.Value
 	}
 	return &dict
-}
-
-// profileObject is a stored profile as the object that travels.
-func profileObject(p store.Profile) *cyborg.DeviceProfile {
-	groups := make([]map[string]*string, len(p.Groups))
-	for i, g := range p.Groups {
-		groups[i] = map[string]*string{}
-		for _, property := range g {
-			value := &property.Value
-			if property.Null {
-				value = nil
-			}
-			groups[i][property.Key] = value
-		}
-	}
-	return &cyborg.DeviceProfile{
-		Object: cyborg.Object{CreatedAt: timeCell(p.CreatedAt), UpdatedAt: timeCell(p.UpdatedAt)},
-		ID:     ovo.Stored(p.ID), UUID: ovo.Stored(p.UUID), Name: ovo.Stored(p.Name),
-		Groups: ovo.Stored(groups), Description: ovo.NullStored(p.Description),
-	}
 }
 
 func timeCell(t time.Time) ovo.Null[time.Time] {

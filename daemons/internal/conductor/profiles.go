@@ -3,35 +3,46 @@ package conductor
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
+	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
 )
 
-// errNoGroups refuses a profile object without groups.
-var errNoGroups = errors.New("DeviceProfile needs groups field.")
-
 func (m *Manager) deviceProfileCreate(ctx context.Context, a cyborgrpc.DeviceProfileArgs) (json.RawMessage, error) {
 	if !a.Profile.Groups.IsSet() {
-		return nil, errNoGroups
+		return nil, &arq.GroupError{Group: -1, Reason: "DeviceProfile needs groups field.", WrongType: true}
+	}
+	groups, err := cyborgrpc.GroupsOf(a.Profile.Groups.Value())
+	if err != nil {
+		return nil, err
 	}
 	created, err := m.cfg.Store.CreateProfile(ctx, store.Profile{
-		UUID: a.Profile.UUID.Value(), Name: a.Profile.Name.Value(),
-		Groups: groupsOf(a.Profile), Description: a.Profile.Description.Ptr(),
+		UUID: a.Profile.UUID.Value(), Name: a.Profile.Name.Value(), Groups: groups,
+		Description: a.Profile.Description.Ptr(), CreatedAt: a.Profile.CreatedAt.Value(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return m.wire.Reply(a.Profile, profileObject(created))
+	object, err := profileObject(created)
+	if err != nil {
+		return nil, err
+	}
+	return m.wire.Reply(a.Profile, object)
 }
 
 func (m *Manager) deviceProfileDelete(ctx context.Context, a cyborgrpc.DeviceProfileArgs) error {
 	return m.cfg.Store.DeleteProfile(ctx, a.Profile.UUID.Value())
 }
 
-func groupsOf(p *cyborg.DeviceProfile) []arq.Group {
-	return nil
+// profileObject is a stored profile as the object that travels.
+func profileObject(p store.Profile) (*cyborg.DeviceProfile, error) {
+	groups, err := cyborgrpc.GroupDicts(p.Groups)
+	return &cyborg.DeviceProfile{
+		Object: cyborg.Object{CreatedAt: timeCell(p.CreatedAt), UpdatedAt: timeCell(p.UpdatedAt)},
+		ID:     ovo.Stored(p.ID), UUID: ovo.Stored(p.UUID), Name: ovo.Stored(p.Name),
+		Groups: ovo.Stored(groups), Description: ovo.NullStored(p.Description),
+	}, err
 }

@@ -1,0 +1,91 @@
+// Package drivers makes the accelerator drivers that a configuration enables.
+package drivers
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/go-cyborg/cyborg/daemons/agent"
+	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/drivers/fake"
+	pcidriver "github.com/go-cyborg/cyborg/daemons/internal/drivers/pci"
+	"github.com/go-cyborg/cyborg/pci"
+)
+
+// UnknownError says that [agent] enabled_drivers names a driver that does not exist.
+type UnknownError struct {
+	Driver string
+	Known  []string
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("[agent] enabled_drivers: there is no driver %q; known are %s", e.Driver, strings.Join(e.Known, ", "))
+}
+
+// Host is what drivers need of the machine.
+type Host struct {
+	PCI    pcidriver.Scanner
+	Logger *slog.Logger // nil discards
+}
+
+// Options are the options of all drivers.
+type Options struct {
+	Enabled     []string          // [agent] enabled_drivers
+	Host        string            // [DEFAULT] host
+	DeviceSpec  []pci.OptionValue // [pci] device_spec
+	ExcludeList []string          // [pci] exclude_list
+	AllowUnsafe bool              // [workarounds] allow_unsafe_devices
+}
+
+// OptionsOf reads the options of a configuration.
+func OptionsOf(cfg *config.Config) Options {
+	return Options{
+		Enabled: cfg.List("agent", "enabled_drivers"), Host: cfg.String("DEFAULT", "host"),
+		DeviceSpec: deviceSpec(cfg), ExcludeList: cfg.List("pci", "exclude_list"),
+		AllowUnsafe: cfg.Bool("workarounds", "allow_unsafe_devices"),
+	}
+}
+
+// Load makes the enabled drivers in their order. Everything that is wrong with them and their options is reported
+// at once, as *[agent.ConfigError].
+func Load(o Options, host Host) ([]agent.Driver, error) {
+	var made []agent.Driver
+	var problems []error
+	for _, name := range o.Enabled {
+		d, err := load(name, o, host)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		made = append(made, d)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, &agent.ConfigError{Err: err}
+	}
+	return made, nil
+}
+
+func load(name string, o Options, host Host) (agent.Driver, error) {
+	switch name {
+	case pcidriver.Name:
+		return pcidriver.New(pcidriver.Config{
+			DeviceSpec: o.DeviceSpec, ExcludeList: o.ExcludeList, AllowUnsafe: o.AllowUnsafe,
+			Host: o.Host, Scanner: host.PCI, Logger: host.Logger,
+		})
+	case fake.Name:
+		return fake.New(o.Host), nil
+	}
+	return nil, &UnknownError{Driver: name, Known: []string{fake.Name, pcidriver.Name}}
+}
+
+// deviceSpec gives the values of [pci] device_spec under the names that the operator wrote.
+func deviceSpec(cfg *config.Config) []pci.OptionValue {
+	entries := cfg.Entries("pci", "device_spec")
+	values := make([]pci.OptionValue, len(entries))
+	for i, e := range entries {
+		values[i] = pci.OptionValue{Option: e.Origin.As.Option, Text: e.Value}
+	}
+	return values
+}
