@@ -78,7 +78,8 @@ func (d *entryDecoder) globAddress(text string) {
 	values, concrete := [4]uint64{}, true
 	for _, i := range []int{3, 0, 1, 2} {
 		field := trimSpace(fields[i])
-		if field == "" || field == "*" {
+		blankFunction := i == 3 && field == "" && function != "" // the peer refuses it, unlike other blank fields
+		if (field == "" || field == "*") && !blankFunction {
 			concrete = false
 			continue
 		}

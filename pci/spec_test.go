@@ -56,6 +56,11 @@ func TestParseDeviceSpecErrorTexts(t *testing.T) {
 			`[pci] device_spec, value 1, /address: bus "0?" is neither hexadecimal nor "*" ` +
 				`(patterns go into an address object) (entry: {"address":"0000:0?:00.0"})`,
 		},
+		"blank function": {
+			[]pci.OptionValue{{Text: `{"address":" : :00. "}`}},
+			`[pci] device_spec, value 1, /address: function "" is neither hexadecimal nor "*" ` +
+				`(patterns go into an address object) (entry: {"address":" : :00. "})`,
+		},
 		"not json, over two lines": {
 			[]pci.OptionValue{{Text: "{'vendor_id':\n'8086'}"}},
 			`[pci] device_spec, value 1: not valid json: invalid character '\'' looking for beginning of object key string ` +
