@@ -46,14 +46,6 @@ func (d dialect) rebind(query string) string {
 	return b.String()
 }
 
-// castInt is a parameter that PostgreSQL must be told is an integer.
-func (d dialect) castInt() string {
-	if d.numbered {
-		return "CAST(? AS integer)"
-	}
-	return "?"
-}
-
 // sqliteTime is how SQLAlchemy writes a time into SQLite.
 const sqliteTime = "2006-01-02 15:04:05.000000"
 

@@ -62,8 +62,8 @@ func list(o object, key string, v any) {
 	o[key] = append(l, v)
 }
 
-// child returns the object under a key.
-func child(o object, key string) object {
+// under returns the object under a key.
+func under(o object, key string) object {
 	c, ok := o[key].(object)
 	if !ok {
 		c = object{}
@@ -82,7 +82,7 @@ func mysqlListing(t testing.TB, db *sql.DB) object {
 	}
 	for _, r := range query(t, db, "SELECT table_name, column_name, ordinal_position, column_type, is_nullable, column_default, extra,"+
 		" character_set_name, collation_name, datetime_precision FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position") {
-		list(child(tables, *r[0]), "columns", object{
+		list(under(tables, *r[0]), "columns", object{
 			"name": text(r[1]), "position": number(r[2]), "type": text(r[3]), "nullable": *r[4] == "YES", "default": text(r[5]), "extra": text(r[6]),
 			"charset": text(r[7]), "collation": text(r[8]), "datetime_precision": number(r[9]), "enum": enumOf(*r[3]),
 		})
@@ -90,7 +90,7 @@ func mysqlListing(t testing.TB, db *sql.DB) object {
 	mysqlKeys(t, db, tables)
 	for name := range tables {
 		create := *query(t, db, "SHOW CREATE TABLE "+name)[0][1]
-		child(tables, name)["show_create"] = sortedLines(create)
+		under(tables, name)["show_create"] = sortedLines(create)
 	}
 	return object{"tables": tables}
 }
@@ -99,20 +99,20 @@ func mysqlKeys(t testing.TB, db *sql.DB, tables object) {
 	t.Helper()
 	for _, r := range query(t, db, "SELECT table_name, index_name, non_unique, index_type, column_name FROM information_schema.statistics"+
 		" WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index") {
-		index := child(child(child(tables, *r[0]), "indexes"), *r[1])
+		index := under(under(under(tables, *r[0]), "indexes"), *r[1])
 		index["unique"], index["type"] = *r[2] == "0", text(r[3])
 		list(index, "columns", text(r[4]))
 		switch {
 		case *r[1] == "PRIMARY":
-			list(child(tables, *r[0]), "primary_key", text(r[4]))
+			list(under(tables, *r[0]), "primary_key", text(r[4]))
 		case *r[2] == "0":
-			list(child(child(tables, *r[0]), "unique"), *r[1], text(r[4]))
+			list(under(under(tables, *r[0]), "unique"), *r[1], text(r[4]))
 		}
 	}
 	for _, r := range query(t, db, "SELECT k.table_name, k.constraint_name, k.column_name, k.referenced_table_name, k.referenced_column_name, c.delete_rule, c.update_rule"+
 		" FROM information_schema.key_column_usage k JOIN information_schema.referential_constraints c ON c.constraint_schema = k.constraint_schema"+
 		" AND c.constraint_name = k.constraint_name AND c.table_name = k.table_name WHERE k.table_schema = DATABASE() ORDER BY k.ordinal_position") {
-		key := child(child(child(tables, *r[0]), "foreign_keys"), *r[1])
+		key := under(under(under(tables, *r[0]), "foreign_keys"), *r[1])
 		list(key, "columns", text(r[2]))
 		list(key, "ref_columns", text(r[4]))
 		key["ref_table"], key["on_delete"], key["on_update"] = text(r[3]), text(r[5]), text(r[6])
@@ -150,9 +150,9 @@ func postgresListing(t testing.TB, db *sql.DB) object {
 	for _, r := range query(t, db, "SELECT c.table_name, c.column_name, c.ordinal_position, c.is_nullable, c.column_default, c.datetime_precision,"+
 		" format_type(a.atttypid, a.atttypmod) FROM information_schema.columns c JOIN pg_attribute a ON a.attrelid = c.table_name::regclass"+
 		" AND a.attname = c.column_name WHERE c.table_schema = 'public' ORDER BY c.table_name, c.ordinal_position") {
-		table := child(tables, *r[0])
-		child(table, "constraints")
-		child(table, "indexes")
+		table := under(tables, *r[0])
+		under(table, "constraints")
+		under(table, "indexes")
 		list(table, "columns", object{
 			"name": text(r[1]), "position": number(r[2]), "nullable": *r[3] == "YES", "default": text(r[4]), "datetime_precision": number(r[5]), "type": text(r[6]),
 		})
@@ -160,10 +160,10 @@ func postgresListing(t testing.TB, db *sql.DB) object {
 	kinds := map[string]string{"p": "primary", "u": "unique", "f": "foreign"}
 	for _, r := range query(t, db, "SELECT conrelid::regclass::text, conname, contype::text, pg_get_constraintdef(oid) FROM pg_constraint"+
 		" WHERE connamespace = 'public'::regnamespace") {
-		child(child(tables, *r[0]), "constraints")[*r[1]] = object{"type": kinds[*r[2]], "definition": text(r[3])}
+		under(under(tables, *r[0]), "constraints")[*r[1]] = object{"type": kinds[*r[2]], "definition": text(r[3])}
 	}
 	for _, r := range query(t, db, "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'") {
-		child(child(tables, *r[0]), "indexes")[*r[1]] = text(r[2])
+		under(under(tables, *r[0]), "indexes")[*r[1]] = text(r[2])
 	}
 	for _, r := range query(t, db, "SELECT t.typname, e.enumlabel FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid ORDER BY t.typname, e.enumsortorder") {
 		list(enums, *r[0], text(r[1]))

@@ -14,7 +14,7 @@ import (
 
 // Scene is a host with something for every writer to do.
 type Scene struct {
-	Store *store.Store
+	Store *store.Store `json:"-"`
 	Host  string
 	// Devices: one of several handles, one of mdev handles, one NVMe that is
 	// allocated, one that is pending_cleaning, and one that nobody holds.
