@@ -193,11 +193,24 @@ func (k *contextKey) read(c *RequestContext, raw []byte) bool {
 	case k.flag != nil:
 		*k.flag(c) = wire.Truthy(raw)
 		return raw[0] == 't' || raw[0] == 'f'
-	case k.name == "roles":
-		err := json.Unmarshal(raw, &c.Roles)
-		return err == nil
+	case isNull:
+		return true
 	default:
-		err := json.Unmarshal(raw, &c.ServiceCatalog)
-		return err == nil
+		return k.readList(c, raw)
 	}
+}
+
+func (k *contextKey) readList(c *RequestContext, raw []byte) bool {
+	for _, element := range wire.Elements(raw) {
+		role, ok := wire.Text(element)
+		switch {
+		case k.name == "service_catalog":
+			c.ServiceCatalog = append(c.ServiceCatalog, element)
+		case ok:
+			c.Roles = append(c.Roles, role)
+		default:
+			return false
+		}
+	}
+	return raw[0] == '['
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 )
 
 // Serializer turns one argument or one result into JSON and back, as oslo.messaging's serializers do for one entity at a
@@ -26,6 +27,9 @@ func (JSON) Serialize(_ context.Context, v any) (json.RawMessage, error) { retur
 
 // Deserialize implements [Serializer].
 func (JSON) Deserialize(_ context.Context, raw json.RawMessage, v any) error {
+	if t := reflect.TypeOf(v); t.Kind() == reflect.Pointer && isScalar(t.Elem()) {
+		return json.Unmarshal(raw, v)
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err := d.Decode(v); err != nil {
@@ -35,6 +39,19 @@ func (JSON) Deserialize(_ context.Context, raw json.RawMessage, v any) error {
 		return errors.New("data after the JSON value")
 	}
 	return nil
+}
+
+// isScalar reports whether t certainly holds no any, in which a number would lose digits; for those the cheaper decoder
+// does.
+func isScalar(t reflect.Type) bool {
+	switch k := t.Kind(); k {
+	case reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:
+		return isScalar(t.Elem())
+	case reflect.Interface, reflect.Struct:
+		return false
+	default:
+		return true
+	}
 }
 
 // Null is the result of a method that returns nothing: JSON null. It never passes through a [Serializer], and a client that

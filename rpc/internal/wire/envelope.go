@@ -52,18 +52,32 @@ func seal(message []byte) ([]byte, error) {
 
 // open gives the message inside body. A body that lacks one of the two keys of an envelope is the message itself.
 func open(body []byte) ([]byte, error) {
-	var version, message []byte
-	err := members(body, func(key, value []byte) {
-		switch string(key) {
-		case versionKey:
-			version = value
-		case messageKey:
-			message = value
+	var r pyjson.Reader
+	r.Reset(body)
+	if r.Accept(opening) { // the text that every peer writes
+		inner, err := r.ReadText(make([]byte, 0, len(body)))
+		if err == nil && r.Accept("}") && r.End() == nil {
+			return inner, nil
 		}
-	})
+	}
+	return openAny(body)
+}
+
+// openAny reads an envelope in any spelling.
+func openAny(body []byte) ([]byte, error) {
+	var version, message []byte
+	s := scanner{doc: body}
+	for s.next() {
+		switch string(s.key) {
+		case versionKey:
+			version = s.value
+		case messageKey:
+			message = s.value
+		}
+	}
 	switch {
-	case err != nil:
-		return nil, err
+	case s.err != nil:
+		return nil, s.err
 	case version == nil || message == nil:
 		return body, nil
 	}
@@ -84,44 +98,70 @@ func open(body []byte) ([]byte, error) {
 	return inner, nil
 }
 
-// members calls f for each member of the object that doc consists of. The key is only valid during the call.
-func members(doc []byte, f func(key, value []byte)) error {
-	var (
-		r   pyjson.Reader
-		buf [64]byte
-	)
-	r.Reset(doc)
-	more, err := r.BeginObject()
-	for ; more && err == nil; more, err = r.NextMember() {
-		key, err := r.ReadKeyText(buf[:0])
-		if err != nil {
-			return err
-		}
-		value, err := r.ReadRaw()
-		if err != nil {
-			return err
-		}
-		f(key, value)
+// scanner walks over the members of the object that a document consists of.
+type scanner struct {
+	doc        []byte
+	key, value []byte // of the current member; the key is valid until next is called again
+	err        error
+
+	reader  pyjson.Reader
+	started bool
+	buf     [64]byte
+}
+
+// next goes to the next member and reports whether there is one; at the end err says whether the document is sound.
+func (s *scanner) next() bool {
+	var more bool
+	if s.started {
+		more, s.err = s.reader.NextMember()
+	} else {
+		s.started = true
+		s.reader.Reset(s.doc)
+		more, s.err = s.reader.BeginObject()
 	}
-	if err != nil {
-		return err
+	if s.err == nil && more {
+		if s.key, s.err = s.reader.ReadKeyText(s.buf[:0]); s.err == nil {
+			s.value, s.err = s.reader.ReadRaw()
+		}
 	}
-	return r.End()
+	if s.err == nil && !more {
+		s.err = s.reader.End()
+	}
+	return more && s.err == nil
 }
 
 // Members lists the members of the object that doc consists of; of a key that occurs twice the last one counts, as in Python.
 func Members(doc []byte) ([]Member, error) {
 	var list []Member
 	seen := map[string]int{}
-	err := members(doc, func(key, value []byte) {
-		if i, ok := seen[string(key)]; ok {
-			list[i].Value = value
-			return
+	s := scanner{doc: doc}
+	for s.next() {
+		if i, ok := seen[string(s.key)]; ok {
+			list[i].Value = s.value
+			continue
 		}
-		seen[string(key)] = len(list)
-		list = append(list, Member{string(key), value})
-	})
-	return list, err
+		seen[string(s.key)] = len(list)
+		list = append(list, Member{string(s.key), s.value})
+	}
+	return list, s.err
+}
+
+// Elements lists the elements of the array that raw consists of, as far as they can be read; none if it is no array.
+func Elements(raw []byte) [][]byte {
+	var (
+		r    pyjson.Reader
+		list [][]byte
+	)
+	r.Reset(raw)
+	more, err := r.BeginArray()
+	for ; more && err == nil; more, err = r.NextElement() {
+		value, err := r.ReadRaw()
+		if err != nil {
+			return list
+		}
+		list = append(list, value)
+	}
+	return list
 }
 
 // Text decodes a raw JSON string and reports whether raw is one. Half a surrogate pair becomes the replacement character.
@@ -133,8 +173,13 @@ func Text(raw []byte) (string, bool) {
 	r.Reset(raw)
 	s, err := r.ReadString()
 	if err != nil {
-		err = json.Unmarshal(raw, &s)
+		return patchedText(raw)
 	}
+	return s, true
+}
+
+func patchedText(raw []byte) (s string, ok bool) {
+	err := json.Unmarshal(raw, &s)
 	return s, err == nil
 }
 

@@ -90,22 +90,24 @@ func (f *Failure) Decode(raw []byte) error {
 	if !ok {
 		return errors.New("failure is no string")
 	}
-	return members([]byte(text), func(key, value []byte) {
-		switch string(key) {
+	s := scanner{doc: []byte(text)}
+	for s.next() {
+		switch string(s.key) {
 		case "class":
-			f.Class, _ = Text(value)
+			f.Class, _ = Text(s.value)
 		case "module":
-			f.Module, _ = Text(value)
+			f.Module, _ = Text(s.value)
 		case "message":
-			f.Message, _ = Text(value)
+			f.Message, _ = Text(s.value)
 		case "tb":
-			f.Traceback = texts(value)
+			f.Traceback = texts(s.value)
 		case "args":
-			f.Args = elements(value)
+			f.Args = Elements(s.value)
 		case "kwargs":
-			f.Kwargs, _ = Members(value)
+			f.Kwargs, _ = Members(s.value)
 		}
-	})
+	}
+	return s.err
 }
 
 func texts(raw []byte) []string {
@@ -113,25 +115,10 @@ func texts(raw []byte) []string {
 		return []string{s}
 	}
 	var list []string
-	for _, e := range elements(raw) {
+	for _, e := range Elements(raw) {
 		if s, ok := Text(e); ok {
 			list = append(list, s)
 		}
-	}
-	return list
-}
-
-// elements lists the raw elements of an array, none if raw is no array.
-func elements(raw []byte) [][]byte {
-	r := pyjson.NewReader(raw)
-	var list [][]byte
-	more, err := r.BeginArray()
-	for ; more && err == nil; more, err = r.NextElement() {
-		value, err := r.ReadRaw()
-		if err != nil {
-			return list
-		}
-		list = append(list, value)
 	}
 	return list
 }

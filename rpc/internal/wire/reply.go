@@ -43,18 +43,20 @@ func (r *Reply) Decode(body []byte) error {
 	if err != nil {
 		return err
 	}
-	return members(message, func(key, value []byte) {
-		switch string(key) {
+	s := scanner{doc: message}
+	for s.next() {
+		switch string(s.key) {
 		case "result":
-			r.Result = notNull(value)
+			r.Result = notNull(s.value)
 		case "failure":
-			r.Failure = notNull(value)
+			r.Failure = notNull(s.value)
 		case "ending":
-			r.Ending = Truthy(value)
+			r.Ending = Truthy(s.value)
 		case "_msg_id":
-			r.MsgID, _ = Text(value)
+			r.MsgID, _ = Text(s.value)
 		}
-	})
+	}
+	return s.err
 }
 
 func notNull(raw []byte) []byte {

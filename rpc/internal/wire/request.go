@@ -84,30 +84,32 @@ func (r *Request) Decode(body []byte) error {
 
 func (r *Request) decode(message []byte) error {
 	r.Context = make([]Member, 0, 22)
-	return members(message, func(key, value []byte) {
-		switch string(key) {
+	s := scanner{doc: message}
+	for s.next() {
+		switch string(s.key) {
 		case "method":
-			r.Method = value
+			r.Method = s.value
 		case "args":
-			r.Args = value
+			r.Args = s.value
 		case "namespace":
-			r.Namespace = value
+			r.Namespace = s.value
 		case "version":
-			r.Version = value
+			r.Version = s.value
 		case "_timeout":
-			r.Timeout = value
+			r.Timeout = s.value
 		case "_msg_id":
-			r.MsgID, _ = Text(value)
+			r.MsgID, _ = Text(s.value)
 		case "_reply_q":
-			r.ReplyQueue, _ = Text(value)
+			r.ReplyQueue, _ = Text(s.value)
 		case "_unique_id":
-			r.UniqueID, _ = Text(value)
+			r.UniqueID, _ = Text(s.value)
 		default:
-			if bytes.HasPrefix(key, []byte(contextPrefix)) {
-				r.addContext(key[len(contextPrefix):], value)
+			if len(s.key) >= len(contextPrefix) && string(s.key[:len(contextPrefix)]) == contextPrefix {
+				r.addContext(s.key[len(contextPrefix):], s.value)
 			}
 		}
-	})
+	}
+	return s.err
 }
 
 func (r *Request) addContext(key, value []byte) {
