@@ -17,7 +17,12 @@ const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string with every character outside printable ASCII escaped, as Python does by default. The error
 // is a [*TextError] if s is not UTF-8; dst is then unchanged.
-func AppendString(dst []byte, s string) ([]byte, error) {
+func AppendString(dst []byte, s string) ([]byte, error) { return appendText(dst, s) }
+
+// AppendBytes is [AppendString] for text in a byte slice.
+func AppendBytes(dst, s []byte) ([]byte, error) { return appendText(dst, s) }
+
+func appendText[T string | []byte](dst []byte, s T) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, '"')
 	run := 0
@@ -29,7 +34,7 @@ func AppendString(dst []byte, s string) ([]byte, error) {
 			if c < utf8.RuneSelf {
 				dst = appendEscape(dst, c)
 			} else {
-				ch, size := utf8.DecodeRuneInString(s[i:])
+				ch, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
 				if ch == utf8.RuneError && size <= 1 {
 					return dst[:start], &TextError{Offset: i, Reason: "not UTF-8"}
 				}
@@ -49,7 +54,7 @@ func AppendString(dst []byte, s string) ([]byte, error) {
 }
 
 // hasSpecial tells whether one of eight bytes must be escaped; 0x7f may or may not be noticed.
-func hasSpecial(s string) bool {
+func hasSpecial[T string | []byte](s T) bool {
 	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	del := w ^ ones*0x7f

@@ -43,7 +43,7 @@ func (s *scratch) giveBack() {
 // seal gives the envelope around a message.
 func seal(message []byte) ([]byte, error) {
 	dst := append(make([]byte, 0, len(message)+len(message)/4+64), opening...)
-	dst, err := pyjson.AppendString(dst, string(message))
+	dst, err := pyjson.AppendBytes(dst, message)
 	if err != nil {
 		return nil, fmt.Errorf("message: %w", err)
 	}
