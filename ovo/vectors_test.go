@@ -47,12 +47,12 @@ func vectorDir() string {
 	return filepath.Join("testdata", "vectors", "ovo")
 }
 
-// loadVectors reads one file of cases; nil if it is not there.
+// loadVectors reads one file of cases; empty if it is not there.
 func loadVectors(t *testing.T, name string) *Dict {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(vectorDir(), name))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return &Dict{}
 	}
 	if err != nil {
 		t.Fatal(err)
