@@ -16,7 +16,10 @@ var preReleaseSuffix = regexp.MustCompile(`(\d+)(a|alpha|b|beta|rc)\d+$`)
 
 // parseTuple is convert_version_to_tuple: "1.2" is (1, 2), the suffix of "1.2rc1" is cut. A part that int() refuses is a *ValueError.
 func parseTuple(version string) (versionTuple, error) {
-	parts := strings.Split(preReleaseSuffix.ReplaceAllString(version, "$1"), ".")
+	if strings.Trim(version, "0123456789.") != "" {
+		version = preReleaseSuffix.ReplaceAllString(version, "$1")
+	}
+	parts := strings.Split(version, ".")
 	t := make(versionTuple, len(parts))
 	for i, p := range parts {
 		n, err := parseTuplePart(p)

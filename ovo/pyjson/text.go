@@ -2,6 +2,7 @@ package pyjson
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -58,12 +59,7 @@ func (r *Reader) scanText() (span, error) {
 	data, i := r.data, r.pos+1
 	s := span{start: i}
 	for {
-		for i+8 <= len(data) && special(binary.LittleEndian.Uint64(data[i:])) == 0 {
-			i += 8
-		}
-		for i < len(data) && plain(data[i]) {
-			i++
-		}
+		i = skipPlain(data, i)
 		if i >= len(data) {
 			r.pos = len(data)
 			return s, r.fail("string does not end")
@@ -88,6 +84,19 @@ func (r *Reader) scanText() (span, error) {
 			i++
 		}
 	}
+}
+
+// skipPlain returns the place of the first byte at or after i that ends a plain run.
+func skipPlain(data []byte, i int) int {
+	for ; i+8 <= len(data); i += 8 {
+		if marks := special(binary.LittleEndian.Uint64(data[i:])); marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for i < len(data) && plain(data[i]) {
+		i++
+	}
+	return i
 }
 
 // plain tells whether a byte stands for itself in a string and is ASCII.
@@ -135,6 +144,11 @@ func hex4(b []byte) rune {
 // unescape appends the meaning of a string body whose escapes have the right form. Offset is the body's place in the document.
 func unescape(dst, body []byte, offset int) ([]byte, error) {
 	for i := 0; i < len(body); {
+		if end := skipPlain(body, i); end > i {
+			dst = append(dst, body[i:end]...)
+			i = end
+			continue
+		}
 		switch c := body[i]; {
 		case c >= utf8.RuneSelf:
 			ch, n := utf8.DecodeRune(body[i:])
@@ -143,9 +157,6 @@ func unescape(dst, body []byte, offset int) ([]byte, error) {
 			}
 			dst = append(dst, body[i:i+n]...)
 			i += n
-		case c != '\\':
-			dst = append(dst, c)
-			i++
 		case body[i+1] != 'u':
 			dst = append(dst, unescaped[body[i+1]])
 			i += 2

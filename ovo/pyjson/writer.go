@@ -1,7 +1,9 @@
 package pyjson
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -17,48 +19,44 @@ const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string with every character outside printable ASCII escaped, as Python does by default. The error
 // is a [*TextError] if s is not UTF-8; dst is then unchanged.
-func AppendString(dst []byte, s string) ([]byte, error) { return appendText(dst, s) }
-
-// AppendBytes is [AppendString] for text in a byte slice.
-func AppendBytes(dst, s []byte) ([]byte, error) { return appendText(dst, s) }
-
-func appendText[T string | []byte](dst []byte, s T) ([]byte, error) {
-	start := len(dst)
-	dst = append(dst, '"')
-	run := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c == 0x7f || !plain(c) {
-			dst = append(dst, s[run:i]...)
-			n := 1
-			if c < utf8.RuneSelf {
-				dst = appendEscape(dst, c)
-			} else {
-				ch, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-				if ch == utf8.RuneError && size <= 1 {
-					return dst[:start], &TextError{Offset: i, Reason: "not UTF-8"}
-				}
-				dst, n = appendRune(dst, ch), size
-			}
-			i += n
-			run = i
-			continue
-		}
-		i++
-		for i+8 <= len(s) && !hasSpecial(s[i:i+8]) {
-			i += 8
-		}
-	}
-	dst = append(dst, s[run:]...)
-	return append(dst, '"'), nil
+func AppendString(dst []byte, s string) ([]byte, error) {
+	return AppendBytes(dst, []byte(s)) // no copy: the bytes are only read
 }
 
-// hasSpecial tells whether one of eight bytes must be escaped; 0x7f may or may not be noticed.
-func hasSpecial[T string | []byte](s T) bool {
-	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	del := w ^ ones*0x7f
-	return special(w)|(del-ones)&^del&highs != 0
+// AppendBytes is [AppendString] for text in a byte slice.
+func AppendBytes(dst, text []byte) ([]byte, error) {
+	start, run := len(dst), 0
+	dst = append(dst, '"')
+	for i := 0; i < len(text); {
+		if i+8 <= len(text) {
+			w := binary.LittleEndian.Uint64(text[i:])
+			del := w ^ ones*0x7f
+			marks := special(w) | (del-ones)&^del&highs
+			if marks == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(marks) / 8
+		} else if c := text[i]; plain(c) && c != 0x7f {
+			i++
+			continue
+		}
+		dst = append(dst, text[run:i]...)
+		if c := text[i]; c < utf8.RuneSelf {
+			dst = appendEscape(dst, c)
+			i++
+		} else {
+			ch, size := utf8.DecodeRune(text[i:])
+			if ch == utf8.RuneError && size <= 1 {
+				return dst[:start], &TextError{Offset: i, Reason: "not UTF-8"}
+			}
+			dst = appendRune(dst, ch)
+			i += size
+		}
+		run = i
+	}
+	dst = append(dst, text[run:]...)
+	return append(dst, '"'), nil
 }
 
 // appendEscape appends the escape of an ASCII character.
