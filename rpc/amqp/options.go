@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -166,11 +167,9 @@ func anyText(field func(*Options) *string) setter {
 
 func oneOf(field func(*Options) *string, values ...string) setter {
 	return func(o *Options, text string) error {
-		for _, v := range values {
-			if text == v {
-				*field(o) = text
-				return nil
-			}
+		if slices.Contains(values, text) {
+			*field(o) = text
+			return nil
 		}
 		return fmt.Errorf("use one of %q", values)
 	}

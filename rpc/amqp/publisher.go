@@ -125,7 +125,7 @@ func (w *writer) run(ctx context.Context) error {
 				return w.flush(ctx)
 			}
 		}
-		if err, over := w.wait(ctx); over {
+		if over, err := w.wait(ctx); over {
 			return err
 		}
 	}
@@ -151,25 +151,25 @@ func (w *writer) step() (sent bool, err error) {
 }
 
 // wait sleeps until there is something to do.
-func (w *writer) wait(ctx context.Context) (err error, over bool) { //nolint:revive,staticcheck // over qualifies err, which may be nil
+func (w *writer) wait(ctx context.Context) (over bool, err error) {
 	drain := w.drain
 	if w.draining() {
 		drain = nil
 	}
 	select {
 	case <-ctx.Done():
-		return nil, true
+		return true, nil
 	case e := <-w.conn.refused:
-		return reason(e), true
+		return true, reason(e)
 	case b, ok := <-w.conn.blocked:
 		if !ok {
-			return reason(<-w.conn.refused), true
+			return true, reason(<-w.conn.refused)
 		}
 		w.block(b)
 	case <-w.outbox.wake:
 	case <-drain:
 	}
-	return nil, false
+	return false, nil
 }
 
 func (w *writer) draining() bool {

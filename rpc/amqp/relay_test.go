@@ -1,7 +1,6 @@
 package amqp_test
 
 import (
-	"io"
 	"net"
 	"sync"
 	"testing"
@@ -78,9 +77,6 @@ func (r *relay) pump(from, to net.Conn) {
 			}
 		}
 		if err != nil {
-			if err != io.EOF {
-				return
-			}
 			return
 		}
 	}
