@@ -110,6 +110,30 @@ func TestRegexRefuses(t *testing.T) {
 	}
 }
 
+// TestRegexSpellings compares spellings of one set.
+func TestRegexSpellings(t *testing.T) {
+	t.Parallel()
+	for plain, spellings := range map[string][]string{
+		"a": {
+			`\N{LATIN SMALL LETTER A}`, `\N{latin small letter a}`, `(?i:\N{LATIN CAPITAL LETTER A})`, `[\N{LATIN SMALL LETTER A}]`,
+			`\x61`, `\141`, `[\141]`, `\u0061`, `\U00000061`, `(?x: a # comment` + "\n)", `(?x)\ ?a`, `(?#comment \) )a`, `[A-a]`, `a(?!)?`,
+		},
+		"0":      {`\N{DIGIT ZERO}`, `(?:\a|\f|\n|\r|\t|\v|0)`, `[\a\f\n\r\t\v\b0]`, `[+--0]`, `(?:\N{COMMA}|0)`},
+		"[^a-f]": {`\d`, `[\d]`, `[^\D]`, `(?![a-f])`, `(?a:\d)`, `(?-i:[0-9])`},
+		"":       {`\b`, `(?u)`, `(?s-i:)`, `\w`, `\S`, `[\w]`, `[^\W]`, `[^\s]`, `(?=\d|\D)`},
+	} {
+		want, err := buses(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spelling := range spellings {
+			if got, err := buses(spelling); err != nil || got.Cmp(want) != 0 {
+				t.Errorf("%q matches %x, error %v, want %x", spelling, got, err, want)
+			}
+		}
+	}
+}
+
 // TestRegexBounds makes sure that no pattern hangs or exhausts the stack.
 func TestRegexBounds(t *testing.T) {
 	t.Parallel()
