@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/go-cyborg/cyborg/rpc"
@@ -37,7 +39,9 @@ func newOurs(ctx context.Context, url, topic string) (caller, error) {
 	c.close = func() {
 		closeClient()
 		stop()
-		<-ended
+		if err := <-ended; err != nil {
+			fmt.Fprintln(os.Stderr, "bench server:", err)
+		}
 		closeServer()
 	}
 	return c, nil

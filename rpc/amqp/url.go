@@ -78,7 +78,7 @@ func parseHost(part string) (Host, error) {
 		address = part[at+1:]
 		host.User, host.Password = unquote(user), unquote(password)
 	}
-	name, port := address, ""
+	var name, port string
 	if inner, ok := strings.CutPrefix(address, "["); ok {
 		bracketed, after, closed := strings.Cut(inner, "]")
 		if !closed {
