@@ -56,6 +56,12 @@ func RequestOf(ctx context.Context) *RequestContext {
 	return anonymous()
 }
 
+// HasRequest reports whether ctx carries a request context, so that a log line can name the request without making one up.
+func HasRequest(ctx context.Context) bool {
+	_, ok := ctx.Value(requestKey{}).(*carried)
+	return ok
+}
+
 func anonymous() *RequestContext {
 	return &RequestContext{IsAdminProject: true, RequestID: newRequestID()}
 }

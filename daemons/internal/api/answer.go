@@ -19,7 +19,7 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	w.Header()["Content-Type"] = []string{"application/json"}
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	w.Write(body)
+	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
 // errorMessage is the envelope of every error but 401.

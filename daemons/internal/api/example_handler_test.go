@@ -31,7 +31,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	if err := db.CreateSchema(ctx); err != nil {
 		panic(err)
 	}

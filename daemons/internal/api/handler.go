@@ -143,8 +143,7 @@ func (c *call) serve(w http.ResponseWriter) {
 		return
 	}
 	version, err := negotiate(c.request.Header, c.Highest)
-	var unsupported *versionError
-	if errors.As(err, &unsupported) {
+	if unsupported, ok := errors.AsType[*versionError](err); ok {
 		if unsupported.inRange {
 			setVersionHeaders(w.Header(), c.Highest)
 		}

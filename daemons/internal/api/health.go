@@ -35,5 +35,5 @@ func (h *Handler) serveHealth(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header()["Content-Type"] = []string{"text/plain; charset=UTF-8"}
 	w.WriteHeader(status)
-	w.Write([]byte(reason))
+	_, _ = w.Write([]byte(reason))
 }

@@ -140,8 +140,7 @@ func (c *call) findProfile(id string) (store.Profile, error) {
 
 // renameMissing gives a missing profile the text of the peer's 404.
 func renameMissing(err error, key, id string) error {
-	var missing *arq.NotFoundError
-	if errors.As(err, &missing) {
+	if _, missing := errors.AsType[*arq.NotFoundError](err); missing {
 		return &arq.NotFoundError{Resource: "Device Profile", Msg: "with " + key + "=" + id}
 	}
 	return err

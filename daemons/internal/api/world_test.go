@@ -71,7 +71,7 @@ func newWorld(t *testing.T, c Config, p policy.Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	if err := s.CreateSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func newWorld(t *testing.T, c Config, p policy.Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() { _ = db.Close() })
 	seed(t, db)
 	p.EnforceScope = true
 	if c.Policy, err = policy.New(policy.Defaults(), nil, p); err != nil {

@@ -27,8 +27,7 @@ func (c *Config) convert(i int) {
 	}
 	r.value = nil
 	e := &ValueError{Option: d.name, Origin: Origin{Place: FromDefault, As: d.name}, Err: r.err}
-	var at *entryError
-	if errors.As(r.err, &at) {
+	if at, ok := errors.AsType[*entryError](r.err); ok {
 		e.Origin, e.Value, e.Err = at.origin, at.text, at.err
 	} else if len(r.found) > 0 {
 		last := r.found[len(r.found)-1]

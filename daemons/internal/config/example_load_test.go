@@ -13,7 +13,7 @@ func ExampleLoad() {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, "cyborg.conf")
 	text := "[pci]\npassthrough_whitelist = {\"vendor_id\": \"10de\",\n    \"product_id\": \"25b6\"}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

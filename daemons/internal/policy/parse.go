@@ -36,7 +36,7 @@ func parse(rule string) (check, error) {
 // since %(name)s stands inside.
 func tokenize(rule string) []string {
 	var out []string
-	for _, word := range strings.Fields(rule) {
+	for word := range strings.FieldsSeq(rule) {
 		for strings.HasPrefix(word, "(") {
 			out = append(out, "(")
 			word = word[1:]

@@ -44,7 +44,7 @@ func ExampleNewLogger() {
 	if err != nil {
 		panic(err)
 	}
-	defer logger.Close()
+	defer func() { _ = logger.Close() }()
 	logger.Named("amqp").Info("too much detail for the default level")
 	// Output:
 }

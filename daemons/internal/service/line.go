@@ -78,6 +78,7 @@ type attribute struct {
 func attributes(fields []zapcore.Field) (*Request, []attribute) {
 	var request *Request
 	var out []attribute
+	var groups []string
 	prefix := ""
 	for _, f := range fields {
 		if r, ok := f.Interface.(Request); ok && f.Key == requestKey {
@@ -85,7 +86,8 @@ func attributes(fields []zapcore.Field) (*Request, []attribute) {
 			continue
 		}
 		if f.Type == zapcore.NamespaceType {
-			prefix += f.Key + "."
+			groups = append(groups, f.Key)
+			prefix = strings.Join(groups, ".") + "."
 			continue
 		}
 		encoder := zapcore.NewMapObjectEncoder()

@@ -45,7 +45,7 @@ func removeDeadSocket(path string) error {
 		return nil
 	}
 	if c, err := net.Dial("unix", path); err == nil {
-		c.Close()
+		_ = c.Close()
 		return fmt.Errorf("another process serves it: %w", syscall.EADDRINUSE)
 	}
 	return os.Remove(path)

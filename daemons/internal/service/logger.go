@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -9,6 +10,8 @@ import (
 
 	"go.uber.org/zap/exp/zapslog"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/go-cyborg/cyborg/rpc"
 )
 
 // LogConfig says how and where a daemon logs. The zero value logs lines at INFO
@@ -44,6 +47,19 @@ type Request struct {
 	UserDomain, ProjectDomain          string
 }
 
+// requestOf reads the request context that RPC servers and the API put into a
+// context.
+func requestOf(ctx context.Context) (Request, bool) {
+	if !rpc.HasRequest(ctx) {
+		return Request{}, false
+	}
+	r := rpc.RequestOf(ctx)
+	return Request{
+		GlobalID: r.GlobalRequestID, ID: r.RequestID, User: r.User, Project: r.ProjectID, Domain: r.Domain,
+		SystemScope: r.SystemScope, UserDomain: r.UserDomain, ProjectDomain: r.ProjectDomain,
+	}, true
+}
+
 // Logger is a daemon's log. It is safe for concurrent use.
 type Logger struct {
 	core    *core
@@ -62,8 +78,7 @@ func NewLogger(c LogConfig) (*Logger, error) {
 	l := &Logger{request: c.Request}
 	out, err := l.open(c)
 	if err != nil {
-		l.Close()
-		return nil, err
+		return nil, errors.Join(err, l.Close())
 	}
 	l.core = &core{shared: &shared{out: out, format: formatLine, origin: origin{pid: os.Getpid()}}}
 	l.core.origin.host, _ = os.Hostname()

@@ -2,7 +2,6 @@ package service
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -11,15 +10,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/go-cyborg/cyborg/rpc"
 )
-
-// theRequest is carried by contexts made with context.WithValue(…, carried{}, …).
-type carried struct{}
-
-func requestOf(ctx context.Context) (Request, bool) {
-	r, ok := ctx.Value(carried{}).(Request)
-	return r, ok
-}
 
 func newTestLogger(t *testing.T, c LogConfig) (*Logger, *bytes.Buffer) {
 	t.Helper()
@@ -29,13 +22,16 @@ func newTestLogger(t *testing.T, c LogConfig) (*Logger, *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { _ = l.Close() })
 	return l, &b
 }
 
 func TestLineFormat(t *testing.T) {
 	t.Parallel()
-	full := Request{GlobalID: "req-1", ID: "req-2", User: "u", Project: "p", Domain: "d", SystemScope: "all", UserDomain: "ud", ProjectDomain: "pd"}
+	full := &rpc.RequestContext{
+		GlobalRequestID: "req-1", RequestID: "req-2", User: "u", ProjectID: "p", Domain: "d",
+		SystemScope: "all", UserDomain: "ud", ProjectDomain: "pd",
+	}
 	for _, tc := range []struct {
 		name string
 		log  func(*slog.Logger)
@@ -45,10 +41,10 @@ func TestLineFormat(t *testing.T) {
 		{"levels", func(l *slog.Logger) { l.Warn("w") }, `WARNING cyborg.agent.manager [-] w`},
 		{"error without stack trace", func(l *slog.Logger) { l.Error("e", "error", errors.New("no route")) }, `ERROR cyborg.agent.manager [-] e error="no route"`},
 		{"request without global id", func(l *slog.Logger) {
-			l.InfoContext(context.WithValue(t.Context(), carried{}, Request{ID: "req-2"}), "m")
+			l.InfoContext(rpc.WithRequest(t.Context(), &rpc.RequestContext{RequestID: "req-2"}), "m")
 		}, `INFO cyborg.agent.manager [None req-2 - - - - - -] m`},
 		{"whole request", func(l *slog.Logger) {
-			l.With("host", "h").InfoContext(context.WithValue(t.Context(), carried{}, full), "m", "n", 3)
+			l.With("host", "h").InfoContext(rpc.WithRequest(t.Context(), full), "m", "n", 3)
 		}, `INFO cyborg.agent.manager [req-1 req-2 u p d all ud pd] m host=h n=3`},
 		{"groups and values", func(l *slog.Logger) {
 			l.WithGroup("g").With("a", "").Info("two\nlines", "b", "x y", "c", true)
@@ -110,7 +106,7 @@ func TestLevelsByLoggerName(t *testing.T) {
 func TestJSONFormat(t *testing.T) {
 	t.Parallel()
 	l, out := newTestLogger(t, LogConfig{JSON: true})
-	ctx := context.WithValue(t.Context(), carried{}, Request{ID: "req-2", User: "u"})
+	ctx := rpc.WithRequest(t.Context(), &rpc.RequestContext{RequestID: "req-2", User: "u"})
 	l.Named("cyborg.api").ErrorContext(ctx, "bad", "error", errors.New("e"), "n", 3)
 	var got struct {
 		Message, Asctime, Name, LevelName, Hostname string

@@ -30,8 +30,6 @@ type Invocation struct {
 	// Check adds the daemon's own checks of a valid configuration; it must
 	// report every problem. May be nil.
 	Check func(*config.Config) error
-	// Request tells on whose behalf a context runs, for log lines. May be nil.
-	Request func(context.Context) (Request, bool)
 }
 
 // Start builds the parts of a daemon from its configuration. It must not block:
@@ -58,7 +56,7 @@ func Main(ctx context.Context, v Invocation, start Start) int {
 	if err != nil {
 		return v.fail(err)
 	}
-	defer p.Logger.Close()
+	defer func() { _ = p.Logger.Close() }()
 	if err := p.run(ctx, start); err != nil {
 		p.log.Error("service failed", "error", err)
 		if p.Logger.file != nil {
@@ -105,7 +103,7 @@ func logConfig(v Invocation, c *config.Config) LogConfig {
 	l := LogConfig{
 		Debug: c.Bool("DEFAULT", "debug"), Levels: c.List("DEFAULT", "default_log_levels"),
 		JSON: c.Bool("DEFAULT", "use_json"), File: c.String("DEFAULT", "log_file"),
-		AlsoStderr: c.Bool("DEFAULT", "use_stderr"), Stderr: v.Stderr, Program: v.Program, Request: v.Request,
+		AlsoStderr: c.Bool("DEFAULT", "use_stderr"), Stderr: v.Stderr, Program: v.Program, Request: requestOf,
 	}
 	if dir := c.String("DEFAULT", "log_dir"); dir != "" {
 		if l.File == "" {

@@ -16,7 +16,7 @@ import (
 func (p *Process) OperationsHandler(local bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Write([]byte("OK\n"))
+		_, _ = w.Write([]byte("OK\n"))
 	})
 	mux.HandleFunc("GET /readyz", p.serveReady)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(p.Registry, promhttp.HandlerOpts{}))
@@ -38,7 +38,7 @@ func (p *Process) serveReady(w http.ResponseWriter, _ *http.Request) {
 	if len(reasons) > 0 {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	json.NewEncoder(w).Encode(struct {
+	_ = json.NewEncoder(w).Encode(struct {
 		Ready   bool     `json:"ready"`
 		Reasons []Reason `json:"reasons"`
 	}{len(reasons) == 0, reasons})

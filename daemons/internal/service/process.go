@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -150,8 +151,7 @@ func (p *Process) stop(parts []*running) error {
 		limit = timer.C
 	}
 	var problems []error
-	for i := len(parts) - 1; i >= 0; i-- {
-		r := parts[i]
+	for _, r := range slices.Backward(parts) {
 		r.cancel()
 		if err := p.await(r, limit); err != nil {
 			return errors.Join(append(problems, err)...)

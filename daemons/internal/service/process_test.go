@@ -220,7 +220,9 @@ func TestWatchdogIsFedWhilePartsAreAlive(t *testing.T) {
 			t.Errorf("told %q", b.told)
 		}
 		cancel()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	})
 }
 
@@ -257,7 +259,7 @@ func TestReportMasksSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := newBench(t, "[DEFAULT]\ntransport_url = rabbit://u:hunter2@h\n[oslo_reports]\nlog_dir = "+dir+"\n")
-	b.Reports.Add("RPCs in flight", func(w io.Writer) { w.Write([]byte("none\n")) })
+	b.Reports.Add("RPCs in flight", func(w io.Writer) { _, _ = w.Write([]byte("none\n")) })
 	b.handle(syscall.SIGUSR2)
 	files, err := filepath.Glob(filepath.Join(dir, "cyborg-test_gurumeditation_*"))
 	if err != nil || len(files) != 1 {
@@ -313,7 +315,7 @@ func TestListenTellsWhatToDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	_, err = Listen(l.Addr().String())
 	if !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), l.Addr().String()) || !strings.Contains(err.Error(), "choose another") {
 		t.Errorf("error %v", err)
@@ -331,12 +333,16 @@ func TestDeadSocketIsReplaced(t *testing.T) {
 		t.Errorf("a living socket was taken: %v", err)
 	}
 	l.(interface{ SetUnlinkOnClose(bool) }).SetUnlinkOnClose(false)
-	l.Close()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	l, err = Listen("unix:" + path)
+	if err == nil {
+		err = l.Close()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
 }
 
 func TestHTTPPartServesAndStops(t *testing.T) {
@@ -348,14 +354,14 @@ func TestHTTPPartServesAndStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	part := HTTP("x", l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }), b.Logger.Named("x"))
+	part := HTTP("x", l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), b.Logger.Named("x"))
 	go func() { done <- part.Run(ctx) }()
 	client := &http.Client{Transport: &http.Transport{}}
 	response, err := client.Get("http://" + l.Addr().String())
-	if err != nil || response.StatusCode != 204 {
+	if err != nil || response.StatusCode != http.StatusNoContent {
 		t.Fatalf("%v %v", response, err)
 	}
-	response.Body.Close()
+	_ = response.Body.Close()
 	client.CloseIdleConnections()
 	cancel()
 	if err := <-done; err != nil {
