@@ -102,6 +102,7 @@ func (u *run) round(ctx context.Context, devices []DevicePlan) []Outcome {
 		outcomes[i] = Outcome{Device: devices[i].Device(), Verdict: devices[i].Verdict}
 		tasks[i] = &task{index: i, plan: &devices[i], claim: map[int64]time.Time{}}
 	}
+	u.doubles(ctx, tasks, outcomes)
 	u.insert(ctx, tasks, outcomes)
 
 	offers := newCollector(ctx, u, outcomes)
@@ -126,7 +127,7 @@ func (u *run) round(ctx context.Context, devices []DevicePlan) []Outcome {
 	for chunk := range slices.Chunk(tasks, withdrawChunk) {
 		u.claim(ctx, chunk, outcomes)
 		for _, t := range chunk {
-			if outcomes[t.index].Err == nil {
+			if outcomes[t.index].Err == nil && !t.plan.double {
 				queue <- t
 			}
 		}
@@ -135,6 +136,32 @@ func (u *run) round(ctx context.Context, devices []DevicePlan) []Outcome {
 	workers.Wait()
 	offers.close()
 	return outcomes
+}
+
+// doubles removes the free doubles of devices before anything else: both rows
+// are on offer as one provider, which must not change while one of them could
+// still be bound by the old content. A device keeps waiting while its double
+// is there.
+func (u *run) doubles(ctx context.Context, tasks []*task, outcomes []Outcome) {
+	left := map[string]error{}
+	for _, t := range tasks {
+		if !t.plan.double {
+			continue
+		}
+		t.have = *t.plan.Have
+		if err := u.remove(ctx, t); err != nil {
+			outcomes[t.index].Err = err
+			left[t.plan.key()] = err
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	for _, t := range tasks {
+		if err := left[t.plan.key()]; err != nil {
+			outcomes[t.index].Err = err
+		}
+	}
 }
 
 // insert creates the rows of all new devices.
@@ -188,7 +215,7 @@ func (u *run) insertChunk(ctx context.Context, chunk []*task, outcomes []Outcome
 func (u *run) claim(ctx context.Context, chunk []*task, outcomes []Outcome) {
 	var all []Version
 	for _, t := range chunk {
-		if t.plan.Have == nil || outcomes[t.index].Err != nil {
+		if t.plan.Have == nil || t.plan.double || outcomes[t.index].Err != nil {
 			continue
 		}
 		t.have = *t.plan.Have
@@ -203,7 +230,7 @@ func (u *run) claim(ctx context.Context, chunk []*task, outcomes []Outcome) {
 	}
 	claims, err := u.Store.Withdraw(ctx, all)
 	for _, t := range chunk {
-		if t.plan.Have == nil || outcomes[t.index].Err != nil {
+		if t.plan.Have == nil || t.plan.double || outcomes[t.index].Err != nil {
 			continue
 		}
 		mine, err := claims, err

@@ -102,8 +102,10 @@ func (t *task) isNew(p *Deployable) bool {
 	return false
 }
 
-// providers does the provider steps of a plan in their order.
+// providers does the provider steps of a plan in their order. A provider that
+// Placement refuses does not keep the others from being written.
 func (u *run) providers(ctx context.Context, t *task) error {
+	var first error
 	for i, s := range t.plan.Steps {
 		if t.skip != nil && t.skip[i] {
 			continue
@@ -120,11 +122,14 @@ func (u *run) providers(ctx context.Context, t *task) error {
 		case DropProvider:
 			err = u.dropOne(ctx, t, s)
 		}
-		if err != nil {
+		if transport := new(TransportError); errors.Is(err, ErrStale) || errors.As(err, &transport) {
 			return err
 		}
+		if first == nil {
+			first = err
+		}
 	}
-	return nil
+	return first
 }
 
 // row finds the task's deployable by id, or by name when it is new.
@@ -147,8 +152,8 @@ func (u *run) sync(ctx context.Context, t *task, s SyncProvider) error {
 	t.wrote = append(t.wrote, s.Name)
 	state := u.desired(t, p, &s)
 	err := u.write(ctx, state, u.Placement.Sync)
-	if used := new(InUseError); errors.As(err, &used) && t.plan.Verdict == Update && s.Class != p.Class() {
-		return u.keepClass(ctx, t, p, s, used.Generation)
+	if used := new(InUseError); errors.As(err, &used) && t.plan.Verdict == Update && (s.Class != p.Class() || s.Total == 0) {
+		return u.keepInventory(ctx, t, p, s, used.Generation)
 	}
 	return err
 }
@@ -174,22 +179,31 @@ func (u *run) write(ctx context.Context, state *ProviderState, send func(context
 	return nil
 }
 
-// keepClass writes a provider again whose class may not change while something
-// is allocated from it: with the stored class, which its row then keeps too.
-func (u *run) keepClass(ctx context.Context, t *task, p *Deployable, s SyncProvider, generation int) error {
+// keepInventory writes a provider again whose inventory may not go while
+// something is allocated from it: with the stored class, which its row then
+// keeps too, and with at least one unit, all of it reserved when the report
+// says none.
+func (u *run) keepInventory(ctx context.Context, t *task, p *Deployable, s SyncProvider, generation int) error {
 	u.failures.Store(0)
-	u.add(Problem{
-		Reason: ReasonClassHeld, Device: t.plan.Device(), Deployable: s.Name, Field: "attribute rc",
-		Stored: p.Class(), Reported: s.Class, Detail: "something is allocated from the provider",
-	})
-	t.refused = append(t.refused, p.ID)
-	s.Class = p.Class()
+	if s.Class != p.Class() {
+		u.add(Problem{
+			Reason: ReasonClassHeld, Device: t.plan.Device(), Deployable: s.Name, Field: "attribute rc",
+			Stored: p.Class(), Reported: s.Class, Detail: "something is allocated from the provider",
+		})
+		t.refused = append(t.refused, p.ID)
+		s.Class = p.Class()
+	}
+	if s.Total == 0 {
+		s.Total, s.retained = 1, s.retained+1
+		s.Reserved = 1
+	}
 	state := u.desired(t, p, &s)
 	state.Known, state.Generation, state.SameTraits = true, generation, true
 	return u.write(ctx, state, u.Placement.Sync)
 }
 
-// reserve makes a provider's inventory unavailable.
+// reserve makes a provider's inventory unavailable. One without units cannot
+// go while something is allocated from it: a reserved unit stays then.
 func (u *run) reserve(ctx context.Context, t *task, s Reserve) error {
 	p := t.row(s.Deployable, s.Name)
 	if p == nil {
@@ -200,8 +214,14 @@ func (u *run) reserve(ctx context.Context, t *task, s Reserve) error {
 		return nil
 	}
 	state.Class, state.Total, state.Reserved = s.Class, s.Total, s.Reserved
-	state.Refresh = u.refresh(t, p.ID, &state, s.reported, s.retained, p.NumAccelerators)
-	return u.write(ctx, &state, u.Placement.Reserve)
+	state.Refresh = u.refresh(t, p.ID, &state, false, s.retained, p.NumAccelerators)
+	err := u.write(ctx, &state, u.Placement.Reserve)
+	if used := new(InUseError); errors.As(err, &used) && s.Total == 0 {
+		state.Generation, state.Total, state.Reserved = used.Generation, 1, 1
+		state.Refresh = u.refresh(t, p.ID, &state, false, s.retained+1, p.NumAccelerators)
+		return u.write(ctx, &state, u.Placement.Reserve)
+	}
+	return err
 }
 
 // state starts a provider's state from what the tree showed.
@@ -252,7 +272,7 @@ func (u *run) dropOne(ctx context.Context, t *task, s DropProvider) error {
 		}
 		t.refused = append(t.refused, s.Deployable)
 		u.allocated(t, p, used)
-		return u.reserve(ctx, t, reserve(&t.have, p, false, 0))
+		return u.reserve(ctx, t, reserve(&t.have, p))
 	}
 	u.forget(ProviderUUID(s.Name))
 	return u.placement(err)
@@ -338,16 +358,15 @@ func (u *run) retainRefused(ctx context.Context, t *task) error {
 		return database(err)
 	}
 	t.claimed(claims)
+	var errs []error
 	for k := range t.have.Deployables {
 		p := &t.have.Deployables[k]
 		if p.Class() == "" || slices.Contains(t.dropped, ProviderUUID(p.Name)) {
 			continue
 		}
-		if err := u.reserve(ctx, t, reserve(&t.have, p, false, 0)); err != nil {
-			return err
-		}
+		errs = append(errs, u.reserve(ctx, t, reserve(&t.have, p)))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // rowless drops providers that this run wrote and whose rows another run

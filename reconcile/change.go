@@ -147,24 +147,16 @@ func (c *change) deployable(p, q *Deployable) {
 	changed := class != p.Class() || !sameTraits || p.NumAccelerators != q.NumAccelerators || removed
 	offered := Offered(c.h, true)
 	total, reserved := DesiredReserved(c.h, q, true, retained)
-	switch {
-	case offered && p.Offer != "" && known && !changed && retained == 0:
+	if offered && p.Offer != "" && known && !changed && retained == 0 {
 		return
-	case offered || !known || changed:
-		c.off(p)
-		c.providers = append(c.providers, SyncProvider{
-			Deployable: p.ID, Name: p.Name, Class: class, Traits: traits, Total: total, Reserved: reserved, Offer: offered,
-			accelerators: q.NumAccelerators, retained: retained, oldTraits: p.Traits(),
-			sameTraits: known && p.Offer != "" && sameTraits,
-			repeated:   known && p.Offer != "" && !changed,
-		})
-	default:
-		c.off(p)
-		c.providers = append(c.providers, Reserve{
-			Deployable: p.ID, Name: p.Name, Class: class, Total: total, Reserved: reserved,
-			reported: true, retained: retained,
-		})
 	}
+	c.off(p)
+	c.providers = append(c.providers, SyncProvider{
+		Deployable: p.ID, Name: p.Name, Class: class, Traits: traits, Total: total, Reserved: reserved, Offer: offered,
+		accelerators: q.NumAccelerators, retained: retained, oldTraits: p.Traits(),
+		sameTraits: known && p.Offer != "" && sameTraits,
+		repeated:   known && !changed && (p.Offer != "" || !offered),
+	})
 }
 
 // attributes compares the attributes by key, the first of a repeated key

@@ -67,3 +67,36 @@ func (d *Device) holds(handle int64) bool {
 	}
 	return false
 }
+
+// Touched lists the stored deployables that the row steps of p change, or of
+// which they change an attribute or a handle: those get a new updated_at.
+func (p *DevicePlan) Touched() []int64 {
+	var ids []int64
+	for _, s := range p.Steps {
+		id := int64(0)
+		switch s := s.(type) {
+		case SetNumAccelerators:
+			id = s.Deployable
+		case SetDriverName:
+			id = s.Deployable
+		case InsertAttribute:
+			id = s.Deployable
+		case SetAttribute:
+			id = s.Deployable
+		case DeleteAttribute:
+			id = s.Deployable
+		case InsertHandle:
+			id = s.Deployable
+		case SetHandleInfo:
+			id = s.Deployable
+		case SetHandleType:
+			id = s.Deployable
+		case DeleteHandle:
+			id = s.Deployable
+		}
+		if id != 0 && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -23,7 +23,7 @@ func Diff(have Inventory, want []Device, tree Tree) Plan {
 	}
 	d.stub = make([]bool, len(have.Devices))
 	d.twin = make([]twinRole, len(have.Devices))
-	d.keeps = map[int]int{}
+	d.keeps, d.stubs = map[int]int{}, map[int]bool{}
 	d.matchDevices()
 	d.stored()
 	d.added()
@@ -40,8 +40,9 @@ type differ struct {
 	match []int // want -> have, -1 new, -2 repeated
 	found []int // have -> want, -1 not reported
 	stub  []bool
+	stubs map[int]bool // reported devices of which a repetition is a stub
 	twin  []twinRole
-	keeps map[int]int // a free double -> the row that stays
+	keeps map[int]int // a double -> the row that stays; of held ones the first
 
 	owners map[string]int // folded deployable name -> owner, see [differ.owner]
 	plan   Plan
@@ -115,6 +116,9 @@ func (d *differ) pair(i, j int) {
 // repeat notes that the i-th reported device is the first one again.
 func (d *differ) repeat(i, first int) {
 	d.match[i] = repeated
+	if d.want[i].Stub {
+		d.stubs[first] = true
+	}
 	if !sameReport(&d.want[i], &d.want[first]) {
 		d.problem(Problem{Reason: ReasonDuplicate, Device: d.want[first].ControlPath.Info})
 	}
@@ -178,6 +182,7 @@ func (d *differ) twins(group []int) {
 		switch {
 		case held > 1:
 			d.twin[j] = twinFrozen
+			d.keeps[j] = keep
 		case j != keep:
 			d.twin[j] = twinDrop
 			d.keeps[j] = keep
@@ -192,13 +197,23 @@ func (d *differ) twins(group []int) {
 	}
 }
 
+// reported reports whether a held double, or the row it doubles, is reported.
+func (d *differ) reported(j int) bool {
+	for k, keep := range d.keeps {
+		if keep == d.keeps[j] && d.found[k] >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // stored plans every stored device, in the order of their ids.
 func (d *differ) stored() {
 	for _, j := range d.order() {
 		h := &d.have.Devices[j]
 		i := d.found[j]
 		switch {
-		case d.twin[j] == twinFrozen, d.stub[j]:
+		case d.stub[j], d.twin[j] == twinFrozen && d.reported(j):
 		case d.twin[j] == twinDrop:
 			d.remove(j)
 		case i < 0 && h.Held():
@@ -303,7 +318,7 @@ func (d *differ) info(number int) string {
 func (d *differ) added() {
 	for i := range d.want {
 		w := &d.want[i]
-		if d.match[i] != -1 || w.Stub {
+		if d.match[i] != -1 || w.Stub || d.stubs[i] {
 			continue
 		}
 		p, ok := refusal(w)

@@ -59,7 +59,7 @@ func (d *differ) remove(j int) {
 		steps = append(steps, DropProvider{Deployable: p.ID, Name: p.Name})
 	}
 	steps = append(steps, DeleteDevice{Info: h.ControlPath.Info})
-	d.plan.Devices = append(d.plan.Devices, DevicePlan{Verdict: Remove, Have: h, Steps: steps})
+	d.plan.Devices = append(d.plan.Devices, DevicePlan{Verdict: Remove, Have: h, Steps: steps, double: d.twin[j] == twinDrop})
 }
 
 // shared reports whether the row that stays instead of the j-th has a
@@ -93,15 +93,21 @@ func (d *differ) keep(h *Device, p *Deployable) []Step {
 		d.problem(Problem{Reason: ReasonNoClass, Device: h.ControlPath.Info, Deployable: p.Name})
 		return steps
 	}
-	return append(steps, reserve(h, p, false, 0))
+	return append(steps, reserve(h, p))
 }
 
-func reserve(h *Device, p *Deployable, reported bool, retained int) Reserve {
-	total, reserved := DesiredReserved(h, p, reported, retained)
-	return Reserve{
-		Deployable: p.ID, Name: p.Name, Class: p.Class(), Total: total, Reserved: reserved,
-		reported: reported, retained: retained,
+// reserve is the reservation of a deployable that is not reported. Held handles
+// beyond num_accelerators were retained before; their allocations need room.
+func reserve(h *Device, p *Deployable) Reserve {
+	held := 0
+	for i := range p.Handles {
+		if p.Handles[i].Held() {
+			held++
+		}
 	}
+	retained := max(0, held-p.NumAccelerators)
+	total, reserved := DesiredReserved(h, p, false, retained)
+	return Reserve{Deployable: p.ID, Name: p.Name, Class: p.Class(), Total: total, Reserved: reserved, retained: retained}
 }
 
 // known reports whether the tree shows the provider of a stored deployable.

@@ -37,6 +37,8 @@ type DevicePlan struct {
 	// Want is the device as reported, nil for Remove and Retain.
 	Want  *Device `json:"-"`
 	Steps []Step  `json:"steps"`
+
+	double bool // Remove: another row of the same device stays
 }
 
 // Device names the device: its control path as stored, else as reported.

@@ -22,7 +22,9 @@ type Store interface {
 	// is gone or newer than seen; nothing is written then.
 	Withdraw(ctx context.Context, seen []Version) ([]Claim, error)
 	// Commit writes the row steps of one device and returns it as it is then,
-	// with the ids of what was inserted. ErrStale: the device's structure
+	// with the ids of what was inserted. Every deployable that a step changes,
+	// or of which it changes an attribute or handle, gets a new updated_at: a
+	// plan that was made before must not claim it. ErrStale: the device's structure
 	// (ids, texts, offers, and updated_at of deployables without an offer) is
 	// no longer p.Have; ErrHeld: a step would delete or rewrite what is held.
 	Commit(ctx context.Context, p DevicePlan) (Device, error)

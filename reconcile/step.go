@@ -143,7 +143,6 @@ type (
 		Total      int    `json:"total"`
 		Reserved   int    `json:"reserved"`
 
-		reported bool
 		retained int
 	}
 	// DropProvider deletes a deployable's provider.

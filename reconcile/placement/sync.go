@@ -29,10 +29,9 @@ const (
 // and what the state's Refresh returns.
 func (c *Client) Sync(ctx context.Context, s reconcile.ProviderState) (int, error) {
 	return c.retry(ctx, s, func(s *reconcile.ProviderState) error {
-		fresh := false
-		if !s.Known {
-			var err error
-			if fresh, err = c.create(ctx, s); err != nil {
+		fresh := !s.Known
+		if fresh {
+			if err := c.create(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -116,10 +115,11 @@ func pause(ctx context.Context, try int) error {
 
 // create posts the provider. Placement says "duplicate" for an existing uuid
 // and for somebody else's name alike, so the provider is read then: under our
-// root it is ours and goes on, fresh is false.
-func (c *Client) create(ctx context.Context, s *reconcile.ProviderState) (fresh bool, err error) {
+// root it is ours, made by another run since the tree was read, which is a
+// conflict like one of generations: the claim on the row may be lost.
+func (c *Client) create(ctx context.Context, s *reconcile.ProviderState) error {
 	var p provider
-	err = c.do(ctx, request{
+	err := c.do(ctx, request{
 		method: http.MethodPost, route: "/resource_providers", path: "resource_providers",
 		body:   map[string]string{"uuid": s.UUID, "name": s.Name, "parent_provider_uuid": s.Parent},
 		answer: &p, ok: []int{http.StatusOK},
@@ -127,23 +127,27 @@ func (c *Client) create(ctx context.Context, s *reconcile.ProviderState) (fresh 
 	switch {
 	case err == nil:
 		s.Known, s.Generation = true, p.Generation
-		return true, nil
+		return nil
 	case hasStatus(err, http.StatusBadRequest):
-		return false, c.rootGone(ctx, s.Parent, err)
+		return c.rootGone(ctx, s.Parent, err)
 	case !hasCode(err, codeDuplicateName):
-		return false, err
+		return err
 	}
 	p, err = c.provider(ctx, s.UUID)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
-		return false, &reconcile.ForeignProviderError{UUID: s.UUID, Name: s.Name}
+		return &reconcile.ForeignProviderError{UUID: s.UUID, Name: s.Name}
 	case err != nil:
-		return false, err
+		return err
 	case p.Root != s.Parent:
-		return false, &reconcile.ForeignProviderError{UUID: s.UUID, Name: s.Name, Root: p.Root}
+		return &reconcile.ForeignProviderError{UUID: s.UUID, Name: s.Name, Root: p.Root}
 	}
-	s.Known, s.Generation = true, p.Generation
-	return false, nil
+	return changed("the provider was created meanwhile")
+}
+
+// changed is a generation conflict that Placement need not be asked about.
+func changed(detail string) error {
+	return &Error{Status: http.StatusConflict, Code: codeConcurrentUpdate, Detail: detail}
 }
 
 // rootGone finds out whether a refused POST means that the host's own provider
@@ -172,7 +176,7 @@ func (c *Client) traits(ctx context.Context, s *reconcile.ProviderState, fresh b
 			return err
 		}
 		if have.Generation != s.Generation {
-			return &Error{Method: http.MethodGet, Path: "traits", Status: http.StatusConflict, Code: codeConcurrentUpdate, Detail: "the provider changed since it was read"}
+			return changed("the provider changed since it was read")
 		}
 		if want = merged(have.Traits, s.OldTraits, s.Traits); sameNames(want, have.Traits) {
 			return nil

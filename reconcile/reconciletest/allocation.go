@@ -17,6 +17,7 @@ type Consumer struct {
 
 // Allocations is GET /allocations/{consumer}; ok is false when it has none.
 func (p *Placement) Allocations(consumer string) (c Consumer, ok bool) {
+	p.before("Allocations")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	have, ok := p.consumers[consumer]
@@ -51,6 +52,7 @@ type NewAllocation struct {
 // PostAllocations is POST /allocations: all consumers or none. One with no
 // allocations loses what it has.
 func (p *Placement) PostAllocations(all map[string]NewAllocation) error {
+	p.before("PostAllocations")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -159,6 +161,7 @@ func (p *Placement) replace(id string, c Consumer, touched map[string]bool) {
 
 // DeleteAllocations is DELETE /allocations/{consumer}.
 func (p *Placement) DeleteAllocations(consumer string) error {
+	p.before("DeleteAllocations")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.consumers[consumer]; !ok {
@@ -173,6 +176,7 @@ func (p *Placement) DeleteAllocations(consumer string) error {
 
 // Usages is GET /resource_providers/{uuid}/usages.
 func (p *Placement) Usages(id string) (map[string]int, int, error) {
+	p.before("Usages")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]
@@ -190,6 +194,7 @@ func (p *Placement) Usages(id string) (map[string]int, int, error) {
 // ProviderAllocations is GET /resource_providers/{uuid}/allocations, by
 // consumer and class.
 func (p *Placement) ProviderAllocations(id string) (map[string]map[string]int, int, error) {
+	p.before("ProviderAllocations")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]

@@ -40,6 +40,7 @@ func custom(name string) bool {
 // EnsureClass is PUT /resource_classes/{name}; created is false when it was
 // there.
 func (p *Placement) EnsureClass(name string) (created bool, err error) {
+	p.before("EnsureClass")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !custom(name) {
@@ -50,6 +51,7 @@ func (p *Placement) EnsureClass(name string) (created bool, err error) {
 
 // EnsureTrait is PUT /traits/{name}; created is false when it was there.
 func (p *Placement) EnsureTrait(name string) (created bool, err error) {
+	p.before("EnsureTrait")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !custom(name) {
@@ -74,6 +76,7 @@ func ensure(set *map[string]bool, name string, fault func() error) (bool, error)
 
 // Trait is GET /traits/{name}: nil when the trait exists.
 func (p *Placement) Trait(name string) error {
+	p.before("Trait")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.knownTrait(name) {
@@ -84,6 +87,7 @@ func (p *Placement) Trait(name string) error {
 
 // Class is GET /resource_classes/{name}: nil when the class exists.
 func (p *Placement) Class(name string) error {
+	p.before("Class")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.knownClass(name) {
@@ -94,6 +98,7 @@ func (p *Placement) Class(name string) error {
 
 // CustomTraits lists the custom traits.
 func (p *Placement) CustomTraits() []string {
+	p.before("CustomTraits")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Sorted(maps.Keys(p.traits))
@@ -101,6 +106,7 @@ func (p *Placement) CustomTraits() []string {
 
 // CustomClasses lists the custom resource classes.
 func (p *Placement) CustomClasses() []string {
+	p.before("CustomClasses")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Sorted(maps.Keys(p.classes))
@@ -108,6 +114,7 @@ func (p *Placement) CustomClasses() []string {
 
 // DeleteTrait is DELETE /traits/{name}.
 func (p *Placement) DeleteTrait(name string) error {
+	p.before("DeleteTrait")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

@@ -62,6 +62,10 @@ type Placement struct {
 	// Fault is asked before every write, with the name of the method; an error
 	// is returned instead of writing. Nil never fails.
 	Fault func(op string) error
+	// Before, if set, is called at the start of every request, without a lock
+	// held: a place to wait, so that overlapping runs can be interleaved at
+	// will.
+	Before func(op string)
 
 	mu        sync.Mutex
 	providers map[string]*provider
@@ -78,6 +82,12 @@ type provider struct {
 	traits      []string
 }
 
+func (p *Placement) before(op string) {
+	if p.Before != nil {
+		p.Before(op)
+	}
+}
+
 func (p *Placement) fault(op string) error {
 	if p.Fault == nil {
 		return nil
@@ -91,6 +101,7 @@ func notFound(id string) *PlacementError {
 
 // CreateProvider is POST /resource_providers. An empty id is made up.
 func (p *Placement) CreateProvider(id, name, parent string) (ResourceProvider, error) {
+	p.before("CreateProvider")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if id == "" {
@@ -133,6 +144,7 @@ func (p *Placement) CreateProvider(id, name, parent string) (ResourceProvider, e
 
 // Provider is GET /resource_providers/{uuid}.
 func (p *Placement) Provider(id string) (ResourceProvider, error) {
+	p.before("Provider")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]
@@ -145,6 +157,7 @@ func (p *Placement) Provider(id string) (ResourceProvider, error) {
 // Providers is GET /resource_providers in the order of creation, filtered by
 // name, uuid and the tree a provider is in; an empty filter lets all pass.
 func (p *Placement) Providers(name, id, inTree string) []ResourceProvider {
+	p.before("Providers")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	root := ""
@@ -171,6 +184,7 @@ func (p *Placement) Providers(name, id, inTree string) []ResourceProvider {
 
 // DeleteProvider is DELETE /resource_providers/{uuid}.
 func (p *Placement) DeleteProvider(id string) error {
+	p.before("DeleteProvider")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.providers[id]; !ok {
@@ -193,6 +207,7 @@ func (p *Placement) DeleteProvider(id string) error {
 
 // Inventories is GET /resource_providers/{uuid}/inventories.
 func (p *Placement) Inventories(id string) (map[string]ResourceInventory, int, error) {
+	p.before("Inventories")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]
@@ -206,6 +221,7 @@ func (p *Placement) Inventories(id string) (map[string]ResourceInventory, int, e
 // all of them and raises the generation, also when nothing changes. full
 // allows reserved to reach total (microversion 1.26).
 func (p *Placement) PutInventories(id string, generation int, want map[string]ResourceInventory, full bool) (int, error) {
+	p.before("PutInventories")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]
@@ -243,6 +259,7 @@ func (p *Placement) PutInventories(id string, generation int, want map[string]Re
 // PutInventory is PUT /resource_providers/{uuid}/inventories/{class}, for a
 // class the provider has.
 func (p *Placement) PutInventory(id, class string, generation int, want ResourceInventory, full bool) (int, error) {
+	p.before("PutInventory")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]
@@ -289,6 +306,7 @@ func capacity(id, class string, v ResourceInventory, full bool) error {
 
 // ProviderTraits is GET /resource_providers/{uuid}/traits.
 func (p *Placement) ProviderTraits(id string) ([]string, int, error) {
+	p.before("ProviderTraits")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]
@@ -301,6 +319,7 @@ func (p *Placement) ProviderTraits(id string) ([]string, int, error) {
 // PutTraits is PUT /resource_providers/{uuid}/traits: it replaces all of them.
 // The generation rises only when something changes.
 func (p *Placement) PutTraits(id string, generation int, want []string) (int, error) {
+	p.before("PutTraits")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.providers[id]

@@ -103,7 +103,8 @@ func (p *Placement) retry(ctx context.Context, s reconcile.ProviderState, write 
 	}
 }
 
-// create makes the provider, or finds out whose it is.
+// create makes the provider, or finds out whose it is. One that another run
+// made since the tree was read is a conflict: the claim on the row may be lost.
 func (p *Placement) create(s *reconcile.ProviderState) error {
 	q, err := p.CreateProvider(s.UUID, s.Name, s.Parent)
 	var e *PlacementError
@@ -115,6 +116,7 @@ func (p *Placement) create(s *reconcile.ProviderState) error {
 		case q.Root != s.Parent:
 			return &reconcile.ForeignProviderError{UUID: s.UUID, Name: s.Name, Root: q.Root}
 		}
+		return &PlacementError{409, CodeConcurrentUpdate, "created meanwhile"}
 	}
 	if err != nil {
 		return err

@@ -19,6 +19,10 @@ type Store struct {
 	// Fault is asked before every write, with the name of the method; an error
 	// is returned instead of writing. Nil never fails.
 	Fault func(op string) error
+	// Before, if set, is called at the start of every method of
+	// [reconcile.Store], without a lock held: a place to wait, so that
+	// overlapping runs can be interleaved at will.
+	Before func(op string)
 
 	mu      sync.Mutex
 	devices []row
@@ -47,6 +51,12 @@ func (s *Store) id() int64 {
 	return s.lastID
 }
 
+func (s *Store) before(op string) {
+	if s.Before != nil {
+		s.Before(op)
+	}
+}
+
 func (s *Store) fault(op string) error {
 	if s.Fault == nil {
 		return nil
@@ -56,6 +66,7 @@ func (s *Store) fault(op string) error {
 
 // Inventory implements [reconcile.Store].
 func (s *Store) Inventory(ctx context.Context, host string) (reconcile.Inventory, error) {
+	s.before("Inventory")
 	if err := ctx.Err(); err != nil {
 		return reconcile.Inventory{}, err
 	}
@@ -72,6 +83,7 @@ func (s *Store) Inventory(ctx context.Context, host string) (reconcile.Inventory
 
 // Insert implements [reconcile.Store].
 func (s *Store) Insert(ctx context.Context, host string, ds []reconcile.Device) ([]reconcile.Device, error) {
+	s.before("Insert")
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -125,6 +137,7 @@ func (s *Store) identify(p *reconcile.Deployable) {
 
 // Withdraw implements [reconcile.Store].
 func (s *Store) Withdraw(ctx context.Context, seen []reconcile.Version) ([]reconcile.Claim, error) {
+	s.before("Withdraw")
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -151,6 +164,7 @@ func (s *Store) Withdraw(ctx context.Context, seen []reconcile.Version) ([]recon
 
 // Offer implements [reconcile.Store].
 func (s *Store) Offer(ctx context.Context, claims []reconcile.Claim) ([]reconcile.Claim, error) {
+	s.before("Offer")
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -173,6 +187,7 @@ func (s *Store) Offer(ctx context.Context, claims []reconcile.Claim) ([]reconcil
 
 // Remove implements [reconcile.Store].
 func (s *Store) Remove(ctx context.Context, d *reconcile.Device) error {
+	s.before("Remove")
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -195,6 +210,7 @@ func (s *Store) Remove(ctx context.Context, d *reconcile.Device) error {
 
 // Commit implements [reconcile.Store].
 func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.Device, error) {
+	s.before("Commit")
 	if err := ctx.Err(); err != nil {
 		return reconcile.Device{}, err
 	}
@@ -214,6 +230,11 @@ func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.D
 	for _, step := range p.Steps {
 		if err := s.apply(&d, step); err != nil {
 			return reconcile.Device{}, err
+		}
+	}
+	for k := range d.Deployables {
+		if slices.Contains(p.Touched(), d.Deployables[k].ID) {
+			d.Deployables[k].UpdatedAt = s.now()
 		}
 	}
 	s.devices[i].device = d

@@ -37,6 +37,9 @@ func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.D
 				return err
 			}
 		}
+		if err := t.touch(ctx, now, p.Touched()); err != nil {
+			return err
+		}
 		read, err := t.device(ctx, now.ID, "")
 		if err == nil {
 			after = *read
@@ -162,17 +165,27 @@ func (t *tx) changed(n int64, err error) error {
 	return err
 }
 
-// setDeployable writes one column. A deployable that is not on offer keeps
-// its updated_at: it is the claim of whoever is about to offer it.
+// setDeployable writes one column.
 func (t *tx) setDeployable(ctx context.Context, d *reconcile.Device, id int64, column string, v any) error {
-	p := findDeployable(d, id)
-	if p == nil {
+	if findDeployable(d, id) == nil {
 		return reconcile.ErrStale
 	}
-	if p.Offer == "" {
-		return t.changed(t.exec(ctx, "UPDATE deployables SET "+column+" = ? WHERE id = ?", v, id))
+	return t.changed(t.exec(ctx, "UPDATE deployables SET "+column+" = ? WHERE id = ?", v, id))
+}
+
+// touch gives changed deployables a new version, so that no plan which was
+// made before can claim them.
+func (t *tx) touch(ctx context.Context, d *reconcile.Device, ids []int64) error {
+	for _, id := range ids {
+		p := findDeployable(d, id)
+		if p == nil {
+			return reconcile.ErrStale
+		}
+		if _, err := t.exec(ctx, "UPDATE deployables SET updated_at = ? WHERE id = ?", t.s.d.time(t.s.later(p.UpdatedAt)), id); err != nil {
+			return err
+		}
 	}
-	return t.changed(t.exec(ctx, "UPDATE deployables SET "+column+" = ?, updated_at = ? WHERE id = ?", v, t.s.d.time(t.s.later(p.UpdatedAt)), id))
+	return nil
 }
 
 func findDeployable(d *reconcile.Device, id int64) *reconcile.Deployable {
