@@ -8,12 +8,7 @@ import (
 	"github.com/go-cyborg/cyborg/rpc/memory"
 )
 
-type echoArgs struct {
-	X any `json:"x"`
-}
-
-var echo = rpc.NewMethod[echoArgs, any]("echo", "1.0")
-
+// BenchmarkMemoryCall is a round trip with the codec and a full request context, which the server reads.
 func BenchmarkMemoryCall(b *testing.B) {
 	bus := memory.New()
 	ep := rpc.NewEndpoint("", "1.0")
@@ -35,7 +30,7 @@ func BenchmarkMemoryCall(b *testing.B) {
 		Roles: []string{"admin", "member", "reader"}, AuthToken: "gAAAAABtoken", UserDomain: "default", ProjectDomain: "default"})
 	to := rpc.Remote{Client: c, Target: rpc.Target{Topic: "t"}}
 	a := args{"compute-1", []string{"a", "b", "c"}}
-	for {
+	for { // until the server consumes
 		if _, err := m.Call(ctx, to, a); err == nil {
 			break
 		}
@@ -50,5 +45,7 @@ func BenchmarkMemoryCall(b *testing.B) {
 	if err := <-done; err != nil {
 		b.Fatal(err)
 	}
-	c.Close(context.Background())
+	if err := c.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
 }
