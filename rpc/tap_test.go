@@ -2,7 +2,9 @@ package rpc_test
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"testing/synctest"
 
 	"github.com/go-cyborg/cyborg/rpc"
 )
@@ -51,6 +53,14 @@ func (s *settlement) settle(ok bool) error {
 	defer s.mu.Unlock()
 	s.outcomes = append(s.outcomes, ok)
 	return nil
+}
+
+// all waits until nothing moves any more and gives the outcomes.
+func (s *settlement) all() []bool {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.outcomes)
 }
 
 // deliver hands a body over and returns what became of it, to be looked at when it has been settled.

@@ -227,7 +227,7 @@ func (o odd) check(t *testing.T, want []answer) {
 	time.Sleep(1600 * time.Millisecond)
 	if len(want) > 0 {
 		got := <-bus.sent
-		same(t, "settled", []bool{true}, settled.outcomes)
+		same(t, "settled", []bool{true}, settled.all())
 		o.compare(t, want[0], got.Body)
 	} else {
 		o.refused(t, bus, settled)
@@ -293,7 +293,7 @@ func orNullJSON(raw json.RawMessage) json.RawMessage {
 func (o odd) refused(t *testing.T, bus *tap, settled *settlement) {
 	t.Helper()
 	duplicate := len(o.before) > 0
-	same(t, "settled", []bool{duplicate}, settled.outcomes)
+	same(t, "settled", []bool{duplicate}, settled.all())
 	select {
 	case m := <-bus.sent:
 		var r wire.Reply

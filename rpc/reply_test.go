@@ -1,0 +1,121 @@
+package rpc_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// absent makes the tap return messages to some queues.
+func absent(gone func(queue string) bool) func(rpc.Message) error {
+	return func(m rpc.Message) error {
+		if gone(m.To.Queue) {
+			return &rpc.UndeliverableError{RoutingKey: m.To.Queue}
+		}
+		return nil
+	}
+}
+
+// TestReplyToAMissingQueue: tried every quarter of a second for a minute, then the queue is forgotten for a minute; nobody
+// else waits meanwhile, not even with a single worker.
+func TestReplyToAMissingQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		bus.sent = make(chan rpc.Message, 1<<14)
+		bus.outcome = absent(func(queue string) bool { return strings.HasPrefix(queue, "reply_of_dead") })
+		var log bytes.Buffer
+		var dropped atomic.Int32
+		serveOn(t, bus, rpc.ServerConfig{
+			Endpoints: pinging(), Workers: 1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Observe: func(e rpc.Event) {
+				if e.Kind == rpc.EventReplyDropped {
+					dropped.Add(1)
+				}
+			},
+		})
+		start := time.Now()
+		for i := range 50 {
+			bus.deliver(rpc.Delivery{Body: request("ping", fmt.Sprintf("dead%d", i), "")})
+		}
+		bus.deliver(rpc.Delivery{Body: request("ping", "alive", "")})
+		for (<-bus.sent).To.Queue != "reply_of_alive" {
+		}
+		same(t, "waited", time.Duration(0), time.Since(start))
+		time.Sleep(70 * time.Second)
+		synctest.Wait()
+		same(t, "dropped", int32(50), dropped.Load())
+		same(t, "log lines", 50, strings.Count(log.String(), "reply dropped"))
+		same(t, "attempts for one", 240, attempts(bus, "reply_of_dead7")) // after the first, which was taken above
+
+		bus.deliver(rpc.Delivery{Body: request("ping", "dead7", `, "_unique_id": "again"`)}) // the same queue within the minute
+		time.Sleep(10 * time.Second)
+		same(t, "attempts within the minute", 0, attempts(bus, "reply_of_dead7"))
+		same(t, "dropped", int32(51), dropped.Load())
+		time.Sleep(time.Minute)
+		bus.deliver(rpc.Delivery{Body: request("ping", "dead7", `, "_unique_id": "later"`)})
+		time.Sleep(time.Second)
+		if attempts(bus, "reply_of_dead7") == 0 {
+			t.Error("the queue was not tried again after a minute")
+		}
+	})
+}
+
+// attempts empties the tap and counts what went to a queue.
+func attempts(bus *tap, queue string) int {
+	n := 0
+	for {
+		select {
+		case m := <-bus.sent:
+			if m.To.Queue == queue {
+				n++
+			}
+		default:
+			return n
+		}
+	}
+}
+
+// TestReplyQueueComesBack: the client reconnects, and gets its answer.
+func TestReplyQueueComesBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		back := time.Now().Add(5 * time.Second)
+		bus.outcome = absent(func(string) bool { return time.Now().Before(back) })
+		serveOn(t, bus, rpc.ServerConfig{Endpoints: pinging(), Observe: func(e rpc.Event) { t.Errorf("event %v", e) }})
+		bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})
+		time.Sleep(time.Minute)
+		same(t, "attempts", 21, len(bus.sent))
+	})
+}
+
+// TestStopDropsHopelessReplies: a stopping server does not wait a minute for clients that are gone.
+func TestStopDropsHopelessReplies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		bus.outcome = absent(func(string) bool { return true })
+		stop := serveOn(t, bus, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{handling("ping", func(context.Context) (string, error) {
+			time.Sleep(2 * time.Second)
+			return "", nil
+		})}})
+		bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})
+		synctest.Wait()
+		bus.deliver(rpc.Delivery{Body: request("ping", "2", "")})
+		synctest.Wait()
+		start := time.Now()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		same(t, "time", 2*time.Second, time.Since(start))
+	})
+}
