@@ -84,7 +84,7 @@ func Open(v Invocation, schema *config.Schema, source config.Source) (*Process, 
 			return nil, err
 		}
 	}
-	logger, err := NewLogger(logConfig(v, c))
+	logger, err := NewLogger(LogConfigOf(v, c))
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,8 @@ func Open(v Invocation, schema *config.Schema, source config.Source) (*Process, 
 	return p, nil
 }
 
-func logConfig(v Invocation, c *config.Config) LogConfig {
+// LogConfigOf is the log that the configuration asks for.
+func LogConfigOf(v Invocation, c *config.Config) LogConfig {
 	l := LogConfig{
 		Debug: c.Bool("DEFAULT", "debug"), Levels: c.List("DEFAULT", "default_log_levels"),
 		JSON: c.Bool("DEFAULT", "use_json"), File: c.String("DEFAULT", "log_file"),

@@ -115,8 +115,8 @@ func through(t *testing.T, url, defaultPort string) (*gate, string) {
 	return g, scheme + "://" + rest[:at] + g.addr + "/" + path
 }
 
-// TestServerGoesAway loses the server between and inside transactions.
-func TestServerGoesAway(t *testing.T) {
+// TestServerGoesAwayIntegration loses the server between and inside transactions.
+func TestServerGoesAwayIntegration(t *testing.T) {
 	t.Parallel()
 	for engine, port := range map[string]string{"mysql": "3306", "postgres": "5432"} {
 		t.Run(engine, func(t *testing.T) {
@@ -187,9 +187,9 @@ func held(t *testing.T, s *store.Store, host string) (n int) {
 	return n
 }
 
-// TestFirstConnection waits for a server that comes late, and for nothing
+// TestFirstConnectionIntegration waits for a server that comes late, and for nothing
 // else.
-func TestFirstConnection(t *testing.T) {
+func TestFirstConnectionIntegration(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	server := needs(t, "mysql")

@@ -122,9 +122,9 @@ func child(t *testing.T, job childJob) *exec.Cmd {
 	return cmd
 }
 
-// TestKilledAtEveryPoint kills a process at every point of every transaction
+// TestKilledAtEveryPointIntegration kills a process at every point of every transaction
 // that writes: the rows are as before, or, after COMMIT, changed.
-func TestKilledAtEveryPoint(t *testing.T) {
+func TestKilledAtEveryPointIntegration(t *testing.T) {
 	for engine, url := range engines(t) {
 		s := opener(url)(t, nil)
 		for _, w := range storetest.Writers() {
@@ -164,8 +164,8 @@ func killedAt(t *testing.T, s *store.Store, job childJob) bool {
 	return !cmp.Equal(before, after)
 }
 
-// TestTwoProcessesBind lets 200 binds in two processes race for 50 handles.
-func TestTwoProcessesBind(t *testing.T) {
+// TestTwoProcessesBindIntegration lets 200 binds in two processes race for 50 handles.
+func TestTwoProcessesBindIntegration(t *testing.T) {
 	for engine, url := range engines(t) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()

@@ -14,9 +14,9 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/store/storetest"
 )
 
-// TestSuite runs the conformance suite on SQLite, and on the servers that
+// TestSuiteIntegration runs the conformance suite on SQLite, and on the servers that
 // CYBORG_TEST_MYSQL_URL and CYBORG_TEST_POSTGRES_URL name.
-func TestSuite(t *testing.T) {
+func TestSuiteIntegration(t *testing.T) {
 	passed := map[string]int{}
 	for engine, url := range engines(t) {
 		passed[engine] = storetest.Run(t, storetest.Target{Engine: engine, Open: opener(url), Raw: (*store.Store).Raw})
