@@ -63,7 +63,8 @@ func newRig(t *testing.T, n *node, hosts ...string) *rig {
 		return tr
 	}
 	clientSide, serverSide := open(), open()
-	r.client = rpc.NewClient(clientSide, rpc.ClientConfig{})
+	// RouteWait as the daemons have it: after a restart of the broker its queues are gone until the server is back.
+	r.client = rpc.NewClient(clientSide, rpc.ClientConfig{RouteWait: 5 * time.Second})
 	r.remote = rpc.Remote{Client: r.client, Target: rpc.Target{Topic: faultTopic}, Timeout: callTimeout}
 	ep := rpc.NewEndpoint("", "1.0")
 	for _, m := range []*rpc.Method[echoArgs, string]{echo, echoOnce} {
