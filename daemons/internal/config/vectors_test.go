@@ -235,8 +235,10 @@ func decodeNumber(t *testing.T, raw json.RawMessage) any {
 
 func jsonValue(v any) any {
 	switch v := v.(type) {
-	case int64, float64, *big.Int:
+	case int64, *big.Int:
 		return json.Number(fmt.Sprint(v))
+	case float64:
+		return json.Number(pythonFloat(v))
 	case []string:
 		out := []any{}
 		for _, s := range v {
