@@ -5,11 +5,12 @@
 //
 // A custom agent is a main package that makes the drivers and an [Agent] and runs it:
 //
+//	conductor, err := agent.Connect(transport, agent.ConnectConfig{})
 //	a, err := agent.New(agent.Config{
 //		Hostname:  "compute-1.example.org", // name of the host's resource provider
 //		Drivers:   []agent.Driver{mine},
 //		Conductor: conductor,
-//		Inventory: agent.RemoteInventory(objects),
+//		Inventory: conductor.Inventory(),
 //	})
 //	err = a.Run(ctx)
 //

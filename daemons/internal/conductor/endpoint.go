@@ -17,9 +17,9 @@ func (m *Manager) Endpoint() (*rpc.Endpoint, error) {
 	}
 	ep := rpc.NewEndpoint("", cyborgrpc.ConductorVersion)
 	cyborgrpc.ReportData.Handle(ep, nothing(m.reportData))
-	cyborgrpc.DeviceProfileCreate.Handle(ep, m.deviceProfileCreate)
+	cyborgrpc.DeviceProfileCreate.Handle(ep, raising(m.deviceProfileCreate))
 	cyborgrpc.DeviceProfileDelete.Handle(ep, nothing(m.deviceProfileDelete))
-	cyborgrpc.ARQCreate.Handle(ep, m.arqCreate)
+	cyborgrpc.ARQCreate.Handle(ep, raising(m.arqCreate))
 	cyborgrpc.ARQDeleteByUUID.Handle(ep, nothing(m.arqDeleteByUUID))
 	cyborgrpc.ARQDeleteByInstanceUUID.Handle(ep, nothing(m.arqDeleteByInstance))
 	cyborgrpc.ARQApplyPatch.Handle(ep, nothing(m.arqApplyPatch))
@@ -42,9 +42,4 @@ func (m *Manager) serveObjects(ep *rpc.Endpoint, objects ovorpc.Methods) {
 	objects.Backport.Handle(ep, func(_ context.Context, a ovorpc.BackportArgs) (json.RawMessage, error) {
 		return d.Backport(a.Object, a.Versions)
 	})
-}
-
-// nothing makes a handler of a method that returns nothing.
-func nothing[A any](f func(context.Context, A) error) func(context.Context, A) (rpc.Null, error) {
-	return func(ctx context.Context, args A) (rpc.Null, error) { return rpc.Null{}, f(ctx, args) }
 }

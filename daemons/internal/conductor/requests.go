@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/go-cyborg/cyborg/arq"
@@ -19,7 +18,7 @@ import (
 func (m *Manager) arqCreate(ctx context.Context, a cyborgrpc.ARQCreateArgs) (json.RawMessage, error) {
 	want := a.ARQ.ARQ.Value()
 	if want == nil {
-		return nil, fmt.Errorf("arq_create: the object has no arq")
+		return nil, &arq.GroupError{Group: -1, Reason: "arq_create: the object has no arq", WrongType: true}
 	}
 	created, err := m.cfg.Store.CreateARQs(ctx, []arq.New{{
 		UUID: want.UUID.Value(), ProfileID: a.ProfileID, ProfileName: want.DeviceProfileName.Value(),

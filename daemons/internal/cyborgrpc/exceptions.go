@@ -11,9 +11,11 @@ import (
 	"github.com/go-cyborg/cyborg/rpc"
 )
 
-// Modules of the exception classes on the wire.
+// Module is the module of Cyborg's own exception classes.
+const Module = "cyborg.common.exception"
+
+// Modules of other exception classes on the wire.
 const (
-	cyborgModule   = "cyborg.common.exception"
 	ovoModule      = "oslo_versionedobjects.exception"
 	builtinsModule = "builtins"
 )
@@ -30,40 +32,44 @@ func Exceptions() rpc.Exceptions {
 
 func cyborgExceptions() rpc.Exceptions {
 	return rpc.Exceptions{
-		rpc.MapException(cyborgModule, classAttachHandleStale,
+		rpc.MapException(Module, classAttachHandleStale,
 			func(e *cyborg.StaleHandleError) map[string]any {
 				return map[string]any{"uuid": e.UUID, "field": e.Field, "code": 409}
 			},
 			func(r *rpc.RemoteError) *cyborg.StaleHandleError {
 				return &cyborg.StaleHandleError{UUID: text(r, "uuid"), Field: text(r, "field")}
 			}),
-		rpc.MapException(cyborgModule, "ResourceNotFound",
+		rpc.MapException(Module, "ResourceNotFound",
 			func(e *cyborg.HandleNotFoundError) map[string]any {
 				return notFoundKwargs(&arq.NotFoundError{Resource: "AttachHandle", Msg: "with uuid=" + e.UUID})
 			}, (func(*rpc.RemoteError) *cyborg.HandleNotFoundError)(nil)),
-		rpc.MapException(cyborgModule, "ResourceNotFound", notFoundKwargs,
+		rpc.MapException(Module, "ResourceNotFound", notFoundKwargs,
 			func(r *rpc.RemoteError) *arq.NotFoundError {
 				return &arq.NotFoundError{Resource: text(r, "resource"), Msg: text(r, "msg")}
 			}),
-		rpc.MapException(cyborgModule, "PlacementResourceProviderNotFound",
+		rpc.MapException(Module, "PlacementResourceProviderNotFound",
 			func(e *reconcile.NoRootError) map[string]any {
 				return map[string]any{"resource_provider": e.Host, "code": 404}
 			},
 			func(r *rpc.RemoteError) *reconcile.NoRootError {
 				return &reconcile.NoRootError{Host: text(r, "resource_provider")}
 			}),
-		rpc.MapException(cyborgModule, "ARQBadState",
+		rpc.MapException(Module, "ARQBadState",
 			func(e *arq.BadStateError) map[string]any {
 				return map[string]any{"uuid": e.UUID, "state": e.Have, "expected": e.Want, "code": 500}
 			}, badState),
-		rpc.MapException(cyborgModule, "ObjectActionError",
+		rpc.MapException(Module, "ObjectActionError",
 			func(e *UnsupportedMethodError) map[string]any {
 				return map[string]any{"action": e.Method, "reason": e.Reason, "code": 500}
 			},
 			func(r *rpc.RemoteError) *UnsupportedMethodError {
 				return &UnsupportedMethodError{Method: text(r, "action"), Reason: text(r, "reason")}
 			}),
-		rpc.MapException(cyborgModule, "InvalidParameterValue",
+		rpc.MapException(Module, "InvalidParameterValue",
+			func(e *arq.GroupError) map[string]any {
+				return map[string]any{"err": e.Error(), "code": 400}
+			}, (func(*rpc.RemoteError) *arq.GroupError)(nil)),
+		rpc.MapException(Module, "InvalidParameterValue",
 			func(e *cyborg.InvalidArgumentError) map[string]any {
 				return map[string]any{"err": e.Error(), "code": 400}
 			}, (func(*rpc.RemoteError) *cyborg.InvalidArgumentError)(nil)),

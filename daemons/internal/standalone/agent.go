@@ -10,7 +10,6 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/drivers"
-	"github.com/go-cyborg/cyborg/ovo/cyborg"
 	"github.com/go-cyborg/cyborg/pci/sysfs"
 	"github.com/go-cyborg/cyborg/rpc"
 )
@@ -38,19 +37,14 @@ func (s *Services) RunAgent(ctx context.Context, a AgentConfig) (err error) {
 	if a.Transport == nil {
 		a.Transport = s.bus
 	}
-	client := s.newClient(a.Transport)
-	defer func() { err = errors.Join(err, client.Close(context.WithoutCancel(ctx))) }()
-	conductor, err := s.conductorAPI(client, limits)
+	conductor, err := agent.Connect(a.Transport, agent.ConnectConfig{Cap: through(s.cfg.Seams.Limits, limits).Conductor, Logger: s.log})
 	if err != nil {
 		return err
 	}
-	objects, err := cyborg.Remote(s.registry, conductor.Indirection())
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, conductor.Close(context.WithoutCancel(ctx))) }()
 	runner, err := agent.New(agent.Config{
 		Hostname: a.Config.String("agent", "resource_provider_name"), Drivers: made, Conductor: conductor,
-		Inventory: through(s.cfg.Seams.Inventory, agent.RemoteInventory(objects)),
+		Inventory: through(s.cfg.Seams.Inventory, conductor.Inventory()),
 		Interval:  a.Interval, Ready: a.Ready, Logger: s.log,
 	})
 	if err != nil {

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// ConnectConfig says how an agent calls the conductor; its zero value is the default.
+type ConnectConfig struct {
+	// Cap is the ceiling of outgoing calls ([upgrade_levels] conductor); zero means the default, 1.1.
+	Cap    rpc.Version
+	Logger *slog.Logger // nil discards
+}
+
+// Remote is the conductor as an agent reaches it: the [Conductor] of a [Config] and, behind the same client and
+// the same cap, its [Inventory]. It is safe for concurrent use.
+type Remote struct {
+	client    *rpc.Client
+	conductor *cyborgrpc.ConductorAPI
+	inventory Inventory
+}
+
+var _ Conductor = (*Remote)(nil)
+
+// Connect makes an agent's client on a transport. Nothing is sent until it is used; Close it before the transport.
+func Connect(t rpc.Transport, cfg ConnectConfig) (*Remote, error) {
+	registry, err := cyborg.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	limits := cyborgrpc.DefaultLimits()
+	if !cfg.Cap.IsZero() {
+		limits.Conductor = cfg.Cap
+	}
+	wire := cyborgrpc.NewWire(registry)
+	client := rpc.NewClient(t, rpc.ClientConfig{Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: cfg.Logger})
+	conductor, err := cyborgrpc.NewConductorAPI(client, wire, limits)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := cyborg.Remote(registry, conductor.Indirection())
+	if err != nil {
+		return nil, err
+	}
+	return &Remote{client: client, conductor: conductor, inventory: RemoteInventory(objects)}, nil
+}
+
+// SupportsObjectIndirection implements [Caps].
+func (r *Remote) SupportsObjectIndirection() bool { return r.conductor.SupportsObjectIndirection() }
+
+// Cap implements [Caps].
+func (r *Remote) Cap() rpc.Version { return r.conductor.Cap() }
+
+// ReportData implements [Conductor].
+func (r *Remote) ReportData(ctx context.Context, hostname string, devices []*cyborg.DriverDevice) error {
+	return r.conductor.ReportData(ctx, hostname, devices)
+}
+
+// Inventory is the persisted state of the host, through remotable objects.
+func (r *Remote) Inventory() Inventory { return r.inventory }
+
+// Close fails calls that still wait and deletes the reply queue.
+func (r *Remote) Close(ctx context.Context) error { return r.client.Close(ctx) }

@@ -1,0 +1,55 @@
+package conductor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/daemons/internal/store"
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// expected gives errors of the store the class that Python peers know them by. The exception table cannot: what
+// agents link must not know the store.
+func expected(err error) error {
+	var duplicate *store.DuplicateError
+	var engine *store.Error
+	switch {
+	case errors.As(err, &duplicate) && duplicate.Key == "name":
+		return raise("DuplicateDeviceProfileName", 409, "name", duplicate.Value,
+			fmt.Sprintf("A device_profile with name %s already exists.", duplicate.Value))
+	case errors.As(err, &duplicate):
+		return raise("DeviceProfileAlreadyExists", 500, "uuid", duplicate.Value,
+			fmt.Sprintf("DeviceProfile with uuid %s already exists.", duplicate.Value))
+	case errors.As(err, &engine) && engine.Kind == store.Referenced:
+		return &rpc.RemoteError{
+			Class:   rpc.Class{Module: "oslo_db.exception", Name: "DBReferenceError"},
+			Message: "the row is in use by another one",
+		}
+	}
+	return err
+}
+
+// raise is an exception of Cyborg's own module with one keyword beside its code.
+func raise(class string, code int, key, value, message string) error {
+	kwargs := map[string]json.RawMessage{"code": json.RawMessage(fmt.Sprint(code))}
+	if raw, err := json.Marshal(value); err == nil {
+		kwargs[key] = raw
+	}
+	return &rpc.RemoteError{Class: rpc.Class{Module: cyborgrpc.Module, Name: class}, Message: message, Kwargs: kwargs}
+}
+
+// raising is f with its errors as [expected] gives them.
+func raising[A, R any](f func(context.Context, A) (R, error)) func(context.Context, A) (R, error) {
+	return func(ctx context.Context, args A) (R, error) {
+		r, err := f(ctx, args)
+		return r, expected(err)
+	}
+}
+
+// nothing makes a handler of a method that returns nothing.
+func nothing[A any](f func(context.Context, A) error) func(context.Context, A) (rpc.Null, error) {
+	return raising(func(ctx context.Context, args A) (rpc.Null, error) { return rpc.Null{}, f(ctx, args) })
+}
