@@ -66,6 +66,7 @@ func (r *Readiness) Set(name string, err error) {
 	was := r.conditions[i].err
 	r.conditions[i].err = err
 	switch {
+	case r.stopped: // parts that stop are no news
 	case err != nil && (was == nil || errors.Is(was, errStarting)):
 		r.log.Warn("not ready", "condition", name, "error", err)
 	case err == nil && was != nil && !errors.Is(was, errStarting):

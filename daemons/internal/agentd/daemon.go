@@ -1,0 +1,106 @@
+package agentd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-cyborg/cyborg/daemons/agent"
+	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/daemons/internal/drivers"
+	"github.com/go-cyborg/cyborg/daemons/internal/messaging"
+	"github.com/go-cyborg/cyborg/daemons/internal/service"
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
+	"github.com/go-cyborg/cyborg/pci/sysfs"
+	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/amqp"
+)
+
+// Program is the daemon's name.
+const Program = "cyborg-agent"
+
+// What the daemon needs to be ready.
+const (
+	conditionBus       = "message bus"
+	conditionInventory = "first report"
+)
+
+// Daemon is cyborg-agent.
+type Daemon struct {
+	Sysfs string // root of the host's PCI tree, usually /sys
+}
+
+// Main runs the daemon and returns its exit code.
+func (d Daemon) Main(ctx context.Context, v service.Invocation) int {
+	v.Program, v.Check = Program, d.check
+	return service.Main(ctx, v, d.start)
+}
+
+// check finds what no start could succeed with.
+func (d Daemon) check(cfg *config.Config) error {
+	_, options := drivers.Load(drivers.OptionsOf(cfg), drivers.Host{PCI: sysfs.New(d.Sysfs)})
+	return errors.Join(messaging.Check(cfg), options)
+}
+
+// start wires the agent: indirection first, so that no object operation can run without it.
+func (d Daemon) start(_ context.Context, p *service.Process) ([]service.Part, error) {
+	registry, err := cyborg.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	wire := cyborgrpc.NewWire(registry)
+	limits, err := messaging.Limits(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"))
+	if err != nil {
+		return nil, err
+	}
+	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.conductor.rpcapi"))
+	conductor, err := cyborgrpc.NewConductorAPI(client, wire, limits)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := cyborg.Remote(registry, conductor.Indirection())
+	if err != nil {
+		return nil, err
+	}
+	p.Readiness.Require(conditionBus, conditionInventory)
+	runner, err := d.agent(p, conductor, objects)
+	if err != nil {
+		return nil, err
+	}
+	server, err := messaging.NewServer(p.Config, bus, cyborgrpc.AgentTopic, rpc.NewEndpoint("", cyborgrpc.AgentVersion),
+		wire, p.Logger.Named("cyborg.agent"), func(up bool) { p.Readiness.Set(conditionBus, messaging.Consuming(up)) })
+	if err != nil {
+		return nil, err
+	}
+	return []service.Part{
+		{Name: "message bus", Run: func(ctx context.Context) error { return hold(ctx, bus, client) }},
+		{Name: "rpc server", Run: server.Run},
+		{Name: "agent", Run: func(ctx context.Context) error {
+			return runner.Run(rpc.WithRequest(ctx, rpc.AdminContext()))
+		}},
+	}, nil
+}
+
+func (d Daemon) agent(p *service.Process, conductor agent.Conductor, objects cyborg.Objects) (*agent.Agent, error) {
+	log := p.Logger.Named("cyborg.agent.manager")
+	made, err := drivers.Load(drivers.OptionsOf(p.Config), drivers.Host{PCI: sysfs.New(d.Sysfs), Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	return agent.New(agent.Config{
+		Hostname: p.Config.String("agent", "resource_provider_name"), Drivers: made, Conductor: conductor,
+		Inventory: agent.RemoteInventory(objects), Logger: log,
+		Ready: func() { p.Readiness.Set(conditionInventory, nil) },
+	})
+}
+
+// hold keeps client and bus open until the parts that use them have stopped.
+func hold(ctx context.Context, bus *amqp.Transport, client *rpc.Client) error {
+	<-ctx.Done()
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(client.Close(ctx), bus.Close(ctx))
+}

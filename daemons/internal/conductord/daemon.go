@@ -1,0 +1,105 @@
+package conductord
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
+	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/daemons/internal/messaging"
+	"github.com/go-cyborg/cyborg/daemons/internal/service"
+	"github.com/go-cyborg/cyborg/daemons/internal/store"
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// Program is the daemon's name.
+const Program = "cyborg-conductor"
+
+// What the daemon needs to be ready.
+const conditionBus = "message bus"
+
+// Daemon is cyborg-conductor.
+type Daemon struct{}
+
+// Main runs the daemon and returns its exit code.
+func (d Daemon) Main(ctx context.Context, v service.Invocation) int {
+	v.Program, v.Check = Program, check
+	return service.Main(ctx, v, start)
+}
+
+// check finds what no start could succeed with.
+func check(cfg *config.Config) error {
+	_, placement := newPlacement(cfg)
+	return errors.Join(messaging.Check(cfg), databaseError(cfg, store.OptionsOf(cfg).CheckURL()), placement)
+}
+
+func start(ctx context.Context, p *service.Process) (_ []service.Part, err error) {
+	log := p.Logger.Named("cyborg.conductor.manager")
+	db, err := openStore(ctx, p.Config, p.Logger.Named("cyborg.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	registry, err := cyborg.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	wire := cyborgrpc.NewWire(registry)
+	limits, err := messaging.Limits(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	dispatcher, err := cyborg.Local(db).Dispatcher(registry)
+	if err != nil {
+		return nil, err
+	}
+	place, err := newPlacement(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"))
+	if err != nil {
+		return nil, err
+	}
+	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.agent.rpcapi"))
+	manager, err := conductor.New(conductor.Config{
+		Store: db, Placement: place, Notifier: logNotifier{log}, Agents: cyborgrpc.NewAgentAPI(client, limits),
+		Registry: registry, Dispatcher: dispatcher, Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	server, err := newServer(p, bus, manager, wire, log)
+	if err != nil {
+		return nil, err
+	}
+	return []service.Part{
+		{Name: "database", Run: func(ctx context.Context) error { <-ctx.Done(); return db.Close() }},
+		{Name: "message bus", Run: func(ctx context.Context) error {
+			<-ctx.Done()
+			ctx = context.WithoutCancel(ctx)
+			return errors.Join(client.Close(ctx), bus.Close(ctx))
+		}},
+		{Name: "rpc server", Run: func(ctx context.Context) error {
+			return errors.Join(server.Run(ctx), manager.Close(context.WithoutCancel(ctx)))
+		}},
+	}, nil
+}
+
+func newServer(p *service.Process, bus rpc.Transport, manager *conductor.Manager, wire cyborgrpc.Wire, log *slog.Logger) (*rpc.Server, error) {
+	endpoint, err := manager.Endpoint()
+	if err != nil {
+		return nil, err
+	}
+	p.Readiness.Require(conditionBus)
+	return messaging.NewServer(p.Config, bus, cyborgrpc.ConductorTopic, endpoint, wire, log, func(up bool) {
+		p.Readiness.Set(conditionBus, messaging.Consuming(up))
+	})
+}

@@ -1,0 +1,19 @@
+// Package conductord is the process cyborg-conductor: it makes a conductor of package conductor from cyborg.conf and
+// serves it on the message bus, topic cyborg-conductor.
+//
+//	daemon := conductord.Daemon{}
+//	os.Exit(daemon.Main(ctx, service.Invocation{…}))
+//
+// Remotable methods run here against the database: indirection is never set in this process. [upgrade_levels] limits
+// what its clients send to agents, never what it accepts.
+//
+// # Placement and Nova
+//
+// [placement] auth_type = none with endpoint_override names a Placement that asks for no token. Without auth_type a
+// Placement in the process stands in, which knows the host of [agent] resource_provider_name. What Nova would be
+// told is logged. Logging in to Keystone is not built: other values of auth_type end the start.
+//
+// # Database
+//
+// A SQLite file is created and brought to the current schema; a server's database must have it (cyborg-dbsync).
+package conductord

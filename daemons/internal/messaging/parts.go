@@ -1,0 +1,66 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// routeWait is how long a call to a topic without a consumer is tried again: a conductor that restarts is gone for
+// less.
+const routeWait = 5 * time.Second
+
+// Limits are the caps of outgoing calls. An error is a *[cyborgrpc.CapError] for each option that is no cap.
+func Limits(cfg *config.Config) (cyborgrpc.Limits, error) {
+	return cyborgrpc.ParseLimits(cfg.String("upgrade_levels", "conductor"), cfg.String("upgrade_levels", "agent"))
+}
+
+// NewClient makes an RPC client with the time-out of the configuration. The caller closes it.
+func NewClient(cfg *config.Config, t rpc.Transport, wire cyborgrpc.Wire, log *slog.Logger) *rpc.Client {
+	return rpc.NewClient(t, rpc.ClientConfig{
+		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: log,
+		Timeout: cfg.Seconds("DEFAULT", "rpc_response_timeout"), RouteWait: routeWait,
+	})
+}
+
+// NewServer makes the RPC server of a topic; its name is [DEFAULT] host. ready is told whenever it begins or ceases
+// to consume.
+func NewServer(cfg *config.Config, t rpc.Transport, topic string, ep *rpc.Endpoint, wire cyborgrpc.Wire, log *slog.Logger, ready func(up bool)) (*rpc.Server, error) {
+	endpoints := []*rpc.Endpoint{ep}
+	if cfg.Bool("DEFAULT", "rpc_ping_enabled") {
+		endpoints = append(endpoints, pingEndpoint())
+	}
+	drain := cfg.Seconds("DEFAULT", "graceful_shutdown_timeout")
+	if drain == 0 { // no limit
+		drain = math.MaxInt64
+	}
+	return rpc.NewServer(t, rpc.ServerConfig{
+		Target: rpc.Target{Topic: topic, Server: cfg.String("DEFAULT", "host")}, Endpoints: endpoints,
+		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: log, Ready: ready,
+		Workers: int(cfg.Int("DEFAULT", "executor_thread_pool_size")), Drain: drain,
+	})
+}
+
+var errNotConsuming = errors.New("not connected")
+
+// Consuming says how the readiness of the message bus stands, for what [NewServer] tells.
+func Consuming(up bool) error {
+	if up {
+		return nil
+	}
+	return errNotConsuming
+}
+
+// pingEndpoint answers oslo.messaging's ping.
+func pingEndpoint() *rpc.Endpoint {
+	ep := rpc.NewEndpoint("", "1.0")
+	ping := rpc.NewMethod[struct{}, string]("oslo_rpc_server_ping", "1.0")
+	ping.Handle(ep, func(context.Context, struct{}) (string, error) { return "pong", nil })
+	return ep
+}

@@ -1,0 +1,55 @@
+package messaging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/rpc/amqp"
+)
+
+const rabbitGroup = "oslo_messaging_rabbit"
+
+// Open makes the transport of a configuration. Everything that is wrong is reported at once, each problem with the
+// place where the option stands. It connects to nothing.
+func Open(cfg *config.Config, log *slog.Logger) (*amqp.Transport, error) {
+	c, err := transportConfig(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	t, err := amqp.Open(c)
+	if err != nil {
+		return nil, fmt.Errorf("message bus of %s: %w", cfg.Origin("DEFAULT", "transport_url"), err)
+	}
+	return t, nil
+}
+
+// Check reports what [Open] and [Limits] would refuse.
+func Check(cfg *config.Config) error {
+	_, limits := Limits(cfg)
+	t, err := Open(cfg, nil)
+	if err != nil {
+		return errors.Join(err, limits)
+	}
+	return errors.Join(t.Close(context.Background()), limits)
+}
+
+func transportConfig(cfg *config.Config, log *slog.Logger) (amqp.Config, error) {
+	c := amqp.Config{
+		URL: cfg.String("DEFAULT", "transport_url"), ControlExchange: cfg.String("DEFAULT", "control_exchange"),
+		Logger: log,
+	}
+	var problems []error
+	for _, s := range cfg.Effective() {
+		name := s.Name.Option
+		if s.Name.Group != rabbitGroup || !cfg.IsSet(rabbitGroup, name) && name != "hostname" && name != "processname" {
+			continue
+		}
+		if err := c.Options.Set(name, s.Text); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", s.Origin, err))
+		}
+	}
+	return c, errors.Join(problems...)
+}
