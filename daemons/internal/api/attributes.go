@@ -14,24 +14,7 @@ import (
 const attributeCollection = "attributes"
 
 func attributeResource() resource {
-	return resource{
-		methods: []string{http.MethodDelete, http.MethodGet, http.MethodPost},
-		route: func(method string, path []string) (action, bool) {
-			switch {
-			case len(path) > 1:
-				return nil, false
-			case method == http.MethodPost:
-				return (*call).createAttribute, true
-			case method == http.MethodDelete:
-				return (*call).deleteAttribute, true
-			case method == http.MethodGet && len(path) == 1:
-				return (*call).showAttribute, true
-			case method == http.MethodGet:
-				return (*call).listAttributes, true
-			}
-			return nil, true
-		},
-	}
+	return crud((*call).listAttributes, (*call).showAttribute, (*call).createAttribute, (*call).deleteAttribute)
 }
 
 // attributeView is an attribute of a deployable.
@@ -54,10 +37,7 @@ func (c *call) attributeView(a store.Attribute) attributeView {
 }
 
 func (c *call) listAttributes() (int, any, error) {
-	if err := c.allow("cyborg:attribute:get_all"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments("deployable_id", "key")
+	args, err := c.enter("cyborg:attribute:get_all", "deployable_id", "key")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -84,10 +64,7 @@ func (c *call) listAttributes() (int, any, error) {
 }
 
 func (c *call) showAttribute() (int, any, error) {
-	if err := c.allow("cyborg:attribute:get_one"); err != nil {
-		return 0, nil, err
-	}
-	if _, err := c.arguments(); err != nil {
+	if _, err := c.enter("cyborg:attribute:get_one"); err != nil {
 		return 0, nil, err
 	}
 	if err := checkUUID("uuid", c.path[0]); err != nil {
@@ -101,10 +78,7 @@ func (c *call) showAttribute() (int, any, error) {
 }
 
 func (c *call) createAttribute() (int, any, error) {
-	if err := c.allow("cyborg:attribute:create"); err != nil {
-		return 0, nil, err
-	}
-	body, err := c.body("req_attr")
+	body, err := c.enterWithBody("cyborg:attribute:create", "req_attr")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -160,10 +134,7 @@ func parseAttribute(body json.RawMessage) (store.Attribute, error) {
 }
 
 func (c *call) deleteAttribute() (int, any, error) {
-	if err := c.allow("cyborg:attribute:delete"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments("uuid")
+	args, err := c.enter("cyborg:attribute:delete", "uuid")
 	if err != nil {
 		return 0, nil, err
 	}

@@ -62,10 +62,7 @@ func (c *call) deployableView(d store.Deployable) (deployableView, error) {
 }
 
 func (c *call) listDeployables() (int, any, error) {
-	if err := c.allow("cyborg:deployable:get_all"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments(filterArguments()...)
+	args, err := c.enter("cyborg:deployable:get_all", filterArguments()...)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -86,22 +83,14 @@ func (c *call) listDeployables() (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	views := make([]deployableView, len(rows))
-	for i, d := range rows {
-		if views[i], err = c.deployableView(d); err != nil {
-			return 0, nil, err
-		}
-	}
+	list, err := views(rows, c.deployableView)
 	return http.StatusOK, struct {
 		Deployables []deployableView `json:"deployables"`
-	}{views}, nil
+	}{list}, err
 }
 
 func (c *call) showDeployable() (int, any, error) {
-	if err := c.allow("cyborg:deployable:get_one"); err != nil {
-		return 0, nil, err
-	}
-	if _, err := c.arguments(); err != nil {
+	if _, err := c.enter("cyborg:deployable:get_one"); err != nil {
 		return 0, nil, err
 	}
 	if err := checkUUID("uuid", c.path[0]); err != nil {

@@ -68,10 +68,7 @@ func (c *call) deviceView(d cyborg.DeviceRow) deviceView {
 }
 
 func (c *call) listDevices() (int, any, error) {
-	if err := c.allow("cyborg:device:get_all"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments(append(filterArguments(), "type", "vendor", "hostname")...)
+	args, err := c.enter("cyborg:device:get_all", append(filterArguments(), "type", "vendor", "hostname")...)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -100,10 +97,7 @@ func (c *call) listDevices() (int, any, error) {
 }
 
 func (c *call) showDevice() (int, any, error) {
-	if err := c.allow("cyborg:device:get_one"); err != nil {
-		return 0, nil, err
-	}
-	if _, err := c.arguments(); err != nil {
+	if _, err := c.enter("cyborg:device:get_one"); err != nil {
 		return 0, nil, err
 	}
 	d, err := c.Store.DeviceByUUID(c.request.Context(), c.path[0])

@@ -13,6 +13,22 @@ import (
 // maxBody bounds request bodies, in bytes.
 const maxBody = 1 << 20
 
+// enter asks the policy, then reads the query: the peer judges in this order.
+func (c *call) enter(rule string, names ...string) (map[string]string, error) {
+	if err := c.allow(rule); err != nil {
+		return nil, err
+	}
+	return c.arguments(names...)
+}
+
+// enterWithBody asks the policy, then reads the body.
+func (c *call) enterWithBody(rule, name string) (json.RawMessage, error) {
+	if err := c.allow(rule); err != nil {
+		return nil, err
+	}
+	return c.body(name)
+}
+
 // arguments reads the query: an argument not in names is refused, of a repeated one
 // the last value counts.
 func (c *call) arguments(names ...string) (map[string]string, error) {

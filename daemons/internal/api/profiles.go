@@ -18,24 +18,7 @@ const profileCollection = "device_profiles"
 const profileByName arq.Microversion = 2
 
 func profileResource() resource {
-	return resource{
-		methods: []string{http.MethodDelete, http.MethodGet, http.MethodPost},
-		route: func(method string, path []string) (action, bool) {
-			switch {
-			case len(path) > 1:
-				return nil, false
-			case method == http.MethodPost: // also below the collection
-				return (*call).createProfile, true
-			case method == http.MethodDelete:
-				return (*call).deleteProfiles, true
-			case method == http.MethodGet && len(path) == 1:
-				return (*call).showProfile, true
-			case method == http.MethodGet:
-				return (*call).listProfiles, true
-			}
-			return nil, true
-		},
-	}
+	return crud((*call).listProfiles, (*call).showProfile, (*call).createProfile, (*call).deleteProfiles)
 }
 
 // profileView is a device profile in lists and after creation.
@@ -76,10 +59,7 @@ func (c *call) profileView(p store.Profile) (profileView, error) {
 }
 
 func (c *call) listProfiles() (int, any, error) {
-	if err := c.allow("cyborg:device_profile:get_all"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments("name")
+	args, err := c.enter("cyborg:device_profile:get_all", "name")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -87,26 +67,18 @@ func (c *call) listProfiles() (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if list, given := args["name"]; given {
-		names := strings.Split(list, ",")
+	if wanted, given := args["name"]; given {
+		names := strings.Split(wanted, ",")
 		rows = slices.DeleteFunc(rows, func(p store.Profile) bool { return !slices.Contains(names, p.Name) })
 	}
-	views := make([]profileView, len(rows))
-	for i, p := range rows {
-		if views[i], err = c.profileView(p); err != nil {
-			return 0, nil, err
-		}
-	}
+	list, err := views(rows, c.profileView)
 	return http.StatusOK, struct {
 		Profiles []profileView `json:"device_profiles"`
-	}{views}, nil
+	}{list}, err
 }
 
 func (c *call) showProfile() (int, any, error) {
-	if err := c.allow("cyborg:device_profile:get_one"); err != nil {
-		return 0, nil, err
-	}
-	if _, err := c.arguments(); err != nil {
+	if _, err := c.enter("cyborg:device_profile:get_one"); err != nil {
 		return 0, nil, err
 	}
 	if !isUUID(c.path[0]) && c.version < profileByName {
@@ -147,10 +119,7 @@ func renameMissing(err error, key, id string) error {
 }
 
 func (c *call) createProfile() (int, any, error) {
-	if err := c.allow("cyborg:device_profile:create"); err != nil {
-		return 0, nil, err
-	}
-	body, err := c.body("req_devprof_list")
+	body, err := c.enterWithBody("cyborg:device_profile:create", "req_devprof_list")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -238,10 +207,7 @@ func onlyObject(body json.RawMessage) (map[string]json.RawMessage, error) {
 }
 
 func (c *call) deleteProfiles() (int, any, error) {
-	if err := c.allow("cyborg:device_profile:delete"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments("value")
+	args, err := c.enter("cyborg:device_profile:delete", "value")
 	if err != nil {
 		return 0, nil, err
 	}

@@ -46,14 +46,8 @@ type requestsView struct {
 }
 
 func (c *call) requestsView(rows []arq.Request) (requestsView, error) {
-	views := make([]arq.View, len(rows))
-	for i, r := range rows {
-		var err error
-		if views[i], err = c.requestView(r); err != nil {
-			return requestsView{}, err
-		}
-	}
-	return requestsView{views}, nil
+	list, err := views(rows, c.requestView)
+	return requestsView{list}, err
 }
 
 // requestView refuses a row with a UUID that is none, as the peer does when it
@@ -68,10 +62,7 @@ func (c *call) requestView(r arq.Request) (arq.View, error) {
 }
 
 func (c *call) listRequests() (int, any, error) {
-	if err := c.allow("cyborg:arq:get_all"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments("bind_state", "instance")
+	args, err := c.enter("cyborg:arq:get_all", "bind_state", "instance")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -105,10 +96,7 @@ func isResolved(s arq.State) bool {
 }
 
 func (c *call) showRequest() (int, any, error) {
-	if err := c.allow("cyborg:arq:get_one"); err != nil {
-		return 0, nil, err
-	}
-	if _, err := c.arguments(); err != nil {
+	if _, err := c.enter("cyborg:arq:get_one"); err != nil {
 		return 0, nil, err
 	}
 	if err := checkUUID("uuid", c.path[0]); err != nil {
@@ -141,10 +129,7 @@ func (c *call) visible(ids []string) ([]arq.Request, error) {
 }
 
 func (c *call) createRequests() (int, any, error) {
-	if err := c.allow("cyborg:arq:create"); err != nil {
-		return 0, nil, err
-	}
-	body, err := c.body("req")
+	body, err := c.enterWithBody("cyborg:arq:create", "req")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -204,10 +189,7 @@ func (c *call) createFor(p store.Profile) ([]string, error) {
 }
 
 func (c *call) deleteRequests() (int, any, error) {
-	if err := c.allow("cyborg:arq:delete"); err != nil {
-		return 0, nil, err
-	}
-	args, err := c.arguments("arqs", "instance")
+	args, err := c.enter("cyborg:arq:delete", "arqs", "instance")
 	if err != nil {
 		return 0, nil, err
 	}

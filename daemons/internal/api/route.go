@@ -29,6 +29,29 @@ func (h *Handler) resources() map[string]resource {
 	}
 }
 
+// crud is a collection whose elements are listed, shown, created and deleted. POST
+// also works below the collection, and DELETE on the collection itself.
+func crud(list, show, create, remove action) resource {
+	return resource{
+		methods: []string{http.MethodDelete, http.MethodGet, http.MethodPost},
+		route: func(method string, path []string) (action, bool) {
+			switch {
+			case len(path) > 1:
+				return nil, false
+			case method == http.MethodPost:
+				return create, true
+			case method == http.MethodDelete:
+				return remove, true
+			case method == http.MethodGet && len(path) == 1:
+				return show, true
+			case method == http.MethodGet:
+				return list, true
+			}
+			return nil, true
+		},
+	}
+}
+
 // route finds what answers the call. No action and no methods is an unknown path,
 // methods alone are those that the path allows.
 func (c *call) route() (action, []string) {

@@ -47,3 +47,15 @@ func scalarText(raw json.RawMessage) *string {
 	}
 	return &text
 }
+
+// views turns rows into what is shown of them.
+func views[R, V any](rows []R, view func(R) (V, error)) ([]V, error) {
+	out := make([]V, len(rows))
+	for i, r := range rows {
+		var err error
+		if out[i], err = view(r); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
