@@ -46,7 +46,7 @@ type rig struct {
 	stop   func()
 }
 
-func newRig(t *testing.T, n *node, hosts ...string) *rig {
+func newRig(t *testing.T, n *node, routeWait time.Duration, hosts ...string) *rig {
 	t.Helper()
 	r := &rig{t: t, node: n, relay: newRelay(t, n.address())}
 	if len(hosts) == 0 {
@@ -190,6 +190,8 @@ type fault struct {
 	breakIt func(t *testing.T, r *rig)
 	// losesQueues: queues or exchanges were deleted, so calls may fail, but only at once and as undeliverable.
 	losesQueues bool
+	// routeWait is what the client waits for a topic's queue; the daemons wait 5 s.
+	routeWait time.Duration
 }
 
 func pause(d time.Duration) { <-time.NewTimer(d).C }
@@ -202,7 +204,7 @@ func faults() []fault {
 				pause(300 * time.Millisecond)
 			}
 		}},
-		{name: "broker application stopped and started", breakIt: func(_ *testing.T, r *rig) {
+		{name: "broker application stopped and started", routeWait: 5 * time.Second, breakIt: func(_ *testing.T, r *rig) {
 			r.node.ctl("stop_app")
 			pause(time.Second)
 			r.node.ctl("start_app")
@@ -251,7 +253,7 @@ func TestIntegrationFaults(t *testing.T) {
 			}
 			for _, m := range methods {
 				n.settle(t, &before, &goroutines)
-				r := newRig(t, n)
+				r := newRig(t, n, f.routeWait)
 				o := r.load(m, func() { f.breakIt(t, r) })
 				fmt.Printf("faults: %s, %s: %s\n", f.name, m.Name(), o)
 				f.judge(t, m, o)
@@ -325,13 +327,13 @@ func (n *node) settle(t *testing.T, before *string, goroutines *int) {
 func TestIntegrationTwoHostsFirstDown(t *testing.T) {
 	n := startNode(t)
 	dead := fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	r := newRig(t, n, dead, n.address())
+	r := newRig(t, n, 0, dead, n.address())
 	r.mustCall()
 }
 
 func TestIntegrationLargeMessage(t *testing.T) {
 	n := startNode(t)
-	r := newRig(t, n)
+	r := newRig(t, n, 0)
 	ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
 	defer cancel()
 	nonce := strings.Repeat("0123456789abcdef", 1<<20)
@@ -343,7 +345,7 @@ func TestIntegrationLargeMessage(t *testing.T) {
 
 func TestIntegrationHandlerOutlastsHeartbeats(t *testing.T) {
 	n := startNode(t)
-	r := newRig(t, n)
+	r := newRig(t, n, 0)
 	got, err := echo.Call(t.Context(), r.remote, echoArgs{Nonce: "slow", Delay: int(3 * heartbeat / time.Millisecond)})
 	if err != nil || got != "slow" {
 		t.Errorf("a handler of three heartbeats: %q, %v", got, err)

@@ -28,9 +28,11 @@ type node struct {
 // rabbitBin is where the packages keep the scripts that do not change user.
 const rabbitBin = "/usr/lib/rabbitmq/bin"
 
-// startNode starts a node and stops it with the test. It skips when RabbitMQ is not installed.
+// startNode starts a node and stops it with the test. It skips where no integration tests are asked for or RabbitMQ is not
+// installed.
 func startNode(t *testing.T) *node {
 	t.Helper()
+	broker(t)
 	if _, err := os.Stat(filepath.Join(rabbitBin, "rabbitmq-server")); err != nil {
 		t.Skip("RabbitMQ is not installed: ", err)
 	}
