@@ -86,7 +86,7 @@ func isEmpty(v reflect.Value) bool {
 
 // isZero is encoding/json's meaning of omitzero.
 func isZero(v reflect.Value) bool {
-	if z, ok := v.Interface().(interface{ IsZero() bool }); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
+	if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		return z.IsZero()
 	}
 	return v.IsZero()
@@ -247,8 +247,7 @@ type argumentError struct {
 
 func (e *argumentError) Error() string {
 	text := strings.TrimPrefix(e.cause.Error(), "json: ")
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(e.cause, &wrongType) { // whose text names a Go type
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](e.cause); ok { // whose text names a Go type
 		text = "a " + wrongType.Value + " does not fit"
 	}
 	return fmt.Sprintf("%s(): argument %s: %s", e.method, wire.Repr(e.argument), text)

@@ -145,7 +145,7 @@ func TestMonitor(t *testing.T) {
 		r, wait := call(t, t.Context(), bus, to)
 		same(t, "_timeout", "4", string(r.Timeout))
 		for range 2 {
-			time.Sleep(3 * time.Second)
+			pause(3 * time.Second)
 			bus.deliver(reply(r.MsgID, `"result": null, "failure": null, "ending": false`))
 		}
 		_, err := wait()
@@ -158,7 +158,7 @@ func TestMonitor(t *testing.T) {
 		start = time.Now()
 		r, wait = call(t, t.Context(), bus, to)
 		for range 3 {
-			time.Sleep(3 * time.Second)
+			pause(3 * time.Second)
 			bus.deliver(reply(r.MsgID, `"result": null, "failure": null, "ending": false`))
 		}
 		if _, err = wait(); !errors.As(err, &timeout) || timeout.Reached != "confirmed" {

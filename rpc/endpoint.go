@@ -122,8 +122,7 @@ func (d *dispatch) supportedBy(v Version) (bool, error) {
 		return false, builtin("AttributeError", "'%s' object has no attribute 'split'", pythonType(d.request.Version))
 	}
 	ok, err := wire.Compatible(v.String(), d.text)
-	var p *wire.PythonError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*wire.PythonError](err); ok {
 		return false, builtin(p.Class, "%s", p.Text)
 	}
 	return ok, err

@@ -37,7 +37,7 @@ func MapException[E error](module, class string, toWire func(E) map[string]any, 
 			for k, v := range toWire(e) {
 				raw, err := json.Marshal(v)
 				if err != nil {
-					return nil, fmt.Errorf("keyword %s of %s: %w", k, x.class, err)
+					return nil, fmt.Errorf("keyword %s of %s: %w", k, x.class.Error(), err)
 				}
 				r.Kwargs[k] = raw
 			}
@@ -64,8 +64,7 @@ func (t Exceptions) wire(err error) (failure *RemoteError, expected bool, _ erro
 			return r, true, nil
 		}
 	}
-	var r *RemoteError
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*RemoteError](err); ok {
 		return r, true, nil
 	}
 	return nil, false, nil

@@ -41,8 +41,11 @@ func TestRemoteExceptions(t *testing.T) {
 		"built-in":          {`{"class": "ValueError", "module": "builtins", "message": "100 % é", "tb": null}`, valueError, false, "100 % é"},
 		"Python 2 built-in": {`{"class": "ValueError", "module": "exceptions", "message": "m"}`, valueError, false, "m"},
 		"foreign":           {`{"class": "OperationalError", "module": "sqlalchemy.exc", "message": "m", "kwargs": {}}`, rpc.Class{Module: "sqlalchemy.exc", Name: "OperationalError"}, false, "m"},
-		"same name, foreign module": {`{"class": "ResourceNotFound", "module": "nova.exception", "message": "m"}`,
-			rpc.Class{Module: "nova.exception", Name: "ResourceNotFound"}, false, "m"},
+		"same name, foreign module": {
+			`{"class": "ResourceNotFound", "module": "nova.exception", "message": "m"}`,
+			rpc.Class{Module: "nova.exception", Name: "ResourceNotFound"},
+			false, "m",
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			err := failed(t, fmt.Sprintf("%q", c.failure))

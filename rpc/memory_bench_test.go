@@ -26,8 +26,10 @@ func BenchmarkMemoryCall(b *testing.B) {
 	done := make(chan error, 1)
 	go func() { done <- srv.Run(ctx) }()
 	c := rpc.NewClient(bus, rpc.ClientConfig{})
-	ctx = rpc.WithRequest(ctx, &rpc.RequestContext{User: "8f0c4b1f5e3a4d0fa5b0a0f0d3c1e2b4", ProjectID: "6b1f3d1c9c8d4f1c8b7a6e5d4c3b2a10",
-		Roles: []string{"admin", "member", "reader"}, AuthToken: "gAAAAABtoken", UserDomain: "default", ProjectDomain: "default"})
+	ctx = rpc.WithRequest(ctx, &rpc.RequestContext{
+		User: "8f0c4b1f5e3a4d0fa5b0a0f0d3c1e2b4", ProjectID: "6b1f3d1c9c8d4f1c8b7a6e5d4c3b2a10",
+		Roles: []string{"admin", "member", "reader"}, AuthToken: "gAAAAABtoken", UserDomain: "default", ProjectDomain: "default",
+	})
 	to := rpc.Remote{Client: c, Target: rpc.Target{Topic: "t"}}
 	a := args{"compute-1", []string{"a", "b", "c"}}
 	for { // until the server consumes

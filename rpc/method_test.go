@@ -121,8 +121,7 @@ func TestArgumentTexts(t *testing.T) {
 			remote := serveMemory(t, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{e}}, rpc.ClientConfig{})
 			_, err := rpc.NewMethod[kwargs, rpc.Null]("m", "1.0").Call(t.Context(), remote, c.args)
 			got := ""
-			var remoteErr *rpc.RemoteError
-			if errors.As(err, &remoteErr) {
+			if remoteErr, ok := errors.AsType[*rpc.RemoteError](err); ok {
 				got = remoteErr.Class.Error() + ": " + remoteErr.Message
 			} else if err != nil {
 				t.Fatal(err)

@@ -50,19 +50,19 @@ func TestReplyToAMissingQueue(t *testing.T) {
 		for (<-bus.sent).To.Queue != "reply_of_alive" {
 		}
 		same(t, "waited", time.Duration(0), time.Since(start))
-		time.Sleep(70 * time.Second)
+		pause(70 * time.Second)
 		synctest.Wait()
 		same(t, "dropped", int32(50), dropped.Load())
 		same(t, "log lines", 50, strings.Count(log.String(), "reply dropped"))
 		same(t, "attempts for one", 240, attempts(bus, "reply_of_dead7")) // after the first, which was taken above
 
 		bus.deliver(rpc.Delivery{Body: request("ping", "dead7", `, "_unique_id": "again"`)}) // the same queue within the minute
-		time.Sleep(10 * time.Second)
+		pause(10 * time.Second)
 		same(t, "attempts within the minute", 0, attempts(bus, "reply_of_dead7"))
 		same(t, "dropped", int32(51), dropped.Load())
-		time.Sleep(time.Minute)
+		pause(time.Minute)
 		bus.deliver(rpc.Delivery{Body: request("ping", "dead7", `, "_unique_id": "later"`)})
-		time.Sleep(time.Second)
+		pause(time.Second)
 		if attempts(bus, "reply_of_dead7") == 0 {
 			t.Error("the queue was not tried again after a minute")
 		}
@@ -93,7 +93,7 @@ func TestReplyQueueComesBack(t *testing.T) {
 		bus.outcome = absent(func(string) bool { return time.Now().Before(back) })
 		serveOn(t, bus, rpc.ServerConfig{Endpoints: pinging(), Observe: func(e rpc.Event) { t.Errorf("event %v", e) }})
 		bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})
-		time.Sleep(time.Minute)
+		pause(time.Minute)
 		same(t, "attempts", 21, len(bus.sent))
 	})
 }
@@ -105,7 +105,7 @@ func TestStopDropsHopelessReplies(t *testing.T) {
 		bus := newTap()
 		bus.outcome = absent(func(string) bool { return true })
 		stop := serveOn(t, bus, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{handling("ping", func(context.Context) (string, error) {
-			time.Sleep(2 * time.Second)
+			pause(2 * time.Second)
 			return "", nil
 		})}})
 		bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})

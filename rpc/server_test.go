@@ -144,16 +144,16 @@ func TestBusyWorkers(t *testing.T) {
 		serveOn(t, bus, rpc.ServerConfig{
 			Workers: 1,
 			Endpoints: []*rpc.Endpoint{handling("ping", func(context.Context) (string, error) {
-				time.Sleep(10 * time.Second)
+				pause(10 * time.Second)
 				return "", nil
 			})},
 			Observe: func(e rpc.Event) { events = append(events, e.Kind) },
 		})
 		bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})
 		waiting := bus.deliver(rpc.Delivery{Body: request("ping", "2", ""), TTL: 5 * time.Second})
-		time.Sleep(9 * time.Second)
+		pause(9 * time.Second)
 		same(t, "settled", 0, len(waiting.all()))
-		time.Sleep(2 * time.Second)
+		pause(2 * time.Second)
 		synctest.Wait()
 		same(t, "settled", []bool{true}, waiting.all())
 		same(t, "events", []rpc.EventKind{rpc.EventExpired}, events)
@@ -201,11 +201,11 @@ func TestHeartbeats(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				bus := newTap()
 				serveOn(t, bus, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{handling("slow", func(context.Context) (string, error) {
-					time.Sleep(4900 * time.Millisecond)
+					pause(4900 * time.Millisecond)
 					return "slept", nil
 				})}})
 				bus.deliver(rpc.Delivery{Body: request(method, "1", `, "_timeout": `+timeout)})
-				time.Sleep(time.Minute)
+				pause(time.Minute)
 				beats := 0
 				for len(bus.sent) > 1 {
 					r := decodeReply(t, <-bus.sent)
@@ -228,11 +228,11 @@ func TestHeartbeatsEndWithTheirQueue(t *testing.T) {
 		bus := newTap()
 		bus.outcome = func(rpc.Message) error { return rpc.ErrUndeliverable }
 		serveOn(t, bus, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{handling("slow", func(context.Context) (string, error) {
-			time.Sleep(time.Minute)
+			pause(time.Minute)
 			return "", nil
 		})}})
 		bus.deliver(rpc.Delivery{Body: request("slow", "1", `, "_timeout": 2`)})
-		time.Sleep(59 * time.Second)
+		pause(59 * time.Second)
 		same(t, "heartbeats", 1, len(bus.sent))
 	})
 }

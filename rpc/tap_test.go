@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-cyborg/cyborg/rpc"
 )
@@ -70,3 +71,6 @@ func (t *tap) deliver(d rpc.Delivery) *settlement {
 	t.inbox <- d
 	return s
 }
+
+// pause lets the time of a bubble pass.
+func pause(d time.Duration) { <-time.After(d) }

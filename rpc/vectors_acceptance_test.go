@@ -224,7 +224,7 @@ func (o odd) check(t *testing.T, want []answer) {
 		<-bus.sent
 	}
 	settled := bus.deliver(rpc.Delivery{Body: o.bytes(t, "fresh"), Invalid: wire.CheckContent(o.contentType, o.encoding)})
-	time.Sleep(1600 * time.Millisecond)
+	pause(1600 * time.Millisecond)
 	if len(want) > 0 {
 		got := <-bus.sent
 		same(t, "settled", []bool{true}, settled.all())
@@ -405,7 +405,7 @@ func scripted(t *testing.T, line string) rpc.Delivery {
 func (c replyCase) compare(t *testing.T, result json.RawMessage, err error) {
 	t.Helper()
 	var remote *rpc.RemoteError
-	var timeout *rpc.TimeoutError
+	_, timedOut := errors.AsType[*rpc.TimeoutError](err)
 	switch {
 	case c.Exc == "":
 		if err != nil {
@@ -413,7 +413,7 @@ func (c replyCase) compare(t *testing.T, result json.RawMessage, err error) {
 		}
 		same(t, "result", string(orNullJSON(c.Result)), string(result))
 	case c.Exc == "oslo_messaging.exceptions.MessagingTimeout", c.Case == "unsolicited_heartbeat":
-		if !errors.As(err, &timeout) {
+		if !timedOut {
 			t.Errorf("%v, want a timeout", err)
 		}
 	case c.Case == "no_failure_key":

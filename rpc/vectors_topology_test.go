@@ -46,8 +46,7 @@ func compatible(t *testing.T, have, want *string) string {
 		return python(v.Supports(rpc.Version{}))
 	}
 	ok, err := wire.Compatible(*have, *want)
-	var p *wire.PythonError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*wire.PythonError](err); ok {
 		return "EXC " + p.Class + " " + p.Text
 	}
 	h, err1 := rpc.ParseVersion(*have)

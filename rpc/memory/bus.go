@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -142,10 +143,7 @@ func (b *Bus) declare(name string) *queue {
 }
 
 func (b *Bus) bind(to binding, q *queue) {
-	for _, bound := range b.bindings[to] {
-		if bound == q {
-			return
-		}
+	if !slices.Contains(b.bindings[to], q) {
+		b.bindings[to] = append(b.bindings[to], q)
 	}
-	b.bindings[to] = append(b.bindings[to], q)
 }

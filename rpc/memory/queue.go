@@ -92,7 +92,6 @@ type listener struct {
 	inbox     []*delivery
 	own       *queue // deleted at the end
 	fanout    string // the topic that own is bound to, "" for a reply queue
-
 }
 
 func (l *listener) consume(q *queue, limit int) {
