@@ -15,8 +15,17 @@ import (
 // again, at most three times. Apply stops between two writes when ctx ends;
 // what it leaves half done is off offer and repaired by the next report.
 func (r *Runner) Apply(ctx context.Context, p Plan) Result {
+	return r.ApplyThen(ctx, p, func() {})
+}
+
+// ApplyThen is [Runner.Apply], and calls durable, once, when every new device
+// has its rows: from then on a crash costs time only, since rows without an
+// offer are what the next report completes. A caller may answer a report then.
+func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
+	durable = sync.OnceFunc(durable)
+	defer durable()
 	res := Result{Host: p.Host, Unchanged: p.Unchanged, Retained: p.Retained()}
-	run := &run{Runner: r, host: p.Host, tree: p.tree}
+	run := &run{Runner: r, host: p.Host, tree: p.tree, durable: durable}
 	problems := p.Problems
 	devices := p.Devices
 	for round := 1; len(devices) > 0; round++ {
@@ -71,6 +80,7 @@ type run struct {
 	*Runner
 	host     string
 	tree     Tree
+	durable  func()
 	failures atomic.Int32 // consecutive transport failures of Placement
 
 	mu       sync.Mutex
@@ -104,6 +114,7 @@ func (u *run) round(ctx context.Context, devices []DevicePlan) []Outcome {
 	}
 	u.doubles(ctx, tasks, outcomes)
 	u.insert(ctx, tasks, outcomes)
+	u.durable()
 
 	offers := newCollector(ctx, u, outcomes)
 	queue := make(chan *task)

@@ -2,6 +2,8 @@ package conductor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
@@ -20,8 +22,8 @@ type reportRun struct {
 }
 
 func (r reportRun) do(ctx context.Context, host string, reported []cyborgrpc.ReportedDevice, durable func()) error {
-	want, refused := r.read(host, reported)
-	if refused > 0 {
+	want, refused := read(host, reported)
+	if refused != nil {
 		have, err := r.runner.Store.Inventory(ctx, host)
 		if err != nil {
 			return err
@@ -32,25 +34,37 @@ func (r reportRun) do(ctx context.Context, host string, reported []cyborgrpc.Rep
 	if err != nil {
 		return err
 	}
-	r.runner.Apply(ctx, plan)
-	durable()
+	plan.Problems = append(plan.Problems, refused...)
+	result := r.runner.ApplyThen(ctx, plan, durable)
+	level := slog.LevelInfo
+	if len(result.Devices) == 0 {
+		level = slog.LevelDebug
+	}
+	r.log.Log(ctx, level, "report done", "host", host, "devices", len(reported), "unchanged", result.Unchanged,
+		"changed", len(result.Devices), "retained", result.Retained, "problems", len(result.Problems))
 	return ctx.Err()
 }
 
-// read turns the reported objects into values. One that cannot be read is refused with a warning; it never stops
-// the others.
-func (r reportRun) read(host string, reported []cyborgrpc.ReportedDevice) (want []reconcile.Device, refused int) {
+// read turns the reported objects into values. One that cannot be read is a problem; it never stops the others.
+func read(host string, reported []cyborgrpc.ReportedDevice) (want []reconcile.Device, refused []reconcile.Problem) {
 	for i, d := range reported {
 		device, err := reconcile.Device{}, d.Err
 		if err == nil {
 			device, err = inventory.Reported(d.Device)
 		}
-		if err != nil {
-			r.log.Warn("reported device refused", "host", host, "index", i, "error", err)
-			refused++
+		if err == nil {
+			want = append(want, device)
 			continue
 		}
-		want = append(want, device)
+		p := reconcile.Problem{
+			Host: host, Device: device.ControlPath.Info, Reason: reconcile.ReasonInvalid,
+			Detail: fmt.Sprintf("device %d of the report: %v", i, err),
+		}
+		var unset *inventory.UnsetError
+		if errors.As(err, &unset) {
+			p.Field = unset.Path
+		}
+		refused = append(refused, p)
 	}
 	return want, refused
 }
