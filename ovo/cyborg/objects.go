@@ -32,7 +32,9 @@ func Remote(r *ovo.Registry, via ovo.Indirection) (Objects, error) {
 	return o, err
 }
 
-// Dispatcher serves every method of o to remote callers, by class and Python name.
-func (o Objects) Dispatcher(r *ovo.Registry) (*ovo.Dispatcher, error) {
-	return r.Dispatcher(o.DeviceList, o.ControlpathIDList, o.DeployableList, o.AttachHandle, o.AttachHandleList)
+// Dispatcher serves every method of o to remote callers, by class and Python name. more are the method sets of classes
+// that r has beside the catalogue.
+func (o Objects) Dispatcher(r *ovo.Registry, more ...any) (*ovo.Dispatcher, error) {
+	own := []any{o.DeviceList, o.ControlpathIDList, o.DeployableList, o.AttachHandle, o.AttachHandleList}
+	return r.Dispatcher(append(own, more...)...)
 }
