@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // maxFields is the largest number of fields of a class: the engine keeps sets of fields in a word.
@@ -13,21 +14,22 @@ const maxFields = 64
 // Class is a versioned class: a name, the struct or [Definition] that holds its fields, and its [History]. It is immutable and safe for concurrent
 // use. A class as [NewClass] makes it is a declaration; [NewRegistry] checks it and ties it to the others.
 type Class struct {
-	name      string
-	version   string
-	ownSpace  bool // namespace was given by In
-	namespace Namespace
-	history   History
-	bases     []string // names of base classes that other classes may ask for
-	isList    bool
-	iterable  bool // iterates over its set fields
-	relations map[string][]versionPair
-	children  []versionPair // child_versions
-	rules     []rule
-	fields    []field
-	byName    map[string]int
-	methods   reflect.Type // struct of functions; nil without
-	errs      []error      // what is wrong with the declaration
+	name       string
+	version    string
+	ownSpace   bool // namespace was given by In
+	namespace  Namespace
+	history    History
+	bases      []string // names of base classes that other classes may ask for
+	isList     bool
+	iterable   bool // iterates over its set fields
+	relations  map[string][]versionPair
+	children   []versionPair // child_versions
+	rules      []rule
+	fields     []field
+	byName     map[string]int
+	methods    reflect.Type // struct of functions; nil without
+	signatures []*signature // of methods without functions
+	errs       []error      // what is wrong with the declaration
 
 	// How objects are stored. A struct class has goType; a defined class keeps its fields in a Record.
 	goType     reflect.Type
@@ -256,15 +258,21 @@ func (c *Class) checkNames() {
 
 // hasMethod tells whether the class declares the remotable method of that Python name.
 func (c *Class) hasMethod(name string) bool {
-	if c.methods == nil || c.methods.Kind() != reflect.Struct {
-		return false
-	}
-	for f := range fieldsOf(c.methods) {
-		if s, err := parseSignature(f.Tag.Get("ovo")); err == nil && s.name == name {
-			return true
+	return slices.ContainsFunc(c.contractSignatures(), func(s *signature) bool { return s.name == name })
+}
+
+// contractSignatures returns the signatures of all remotable methods, by name.
+func (c *Class) contractSignatures() []*signature {
+	list := slices.Clone(c.signatures)
+	if c.methods != nil && c.methods.Kind() == reflect.Struct {
+		for f := range fieldsOf(c.methods) {
+			if s, err := parseSignature(f.Tag.Get("ovo")); err == nil { // newMethodSet reports the others
+				list = append(list, s)
+			}
 		}
 	}
-	return false
+	slices.SortStableFunc(list, func(a, b *signature) int { return strings.Compare(a.name, b.name) })
+	return list
 }
 
 // Name is the class name, as it stands in primitives.

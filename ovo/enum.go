@@ -138,3 +138,28 @@ func (t stateMachineType) coerce(at place, v any) (any, error) {
 	return nil, &ValueError{at.object + "." + at.String() + " is not allowed to transition out of '" + current + "' state to '" +
 		pyStr(v) + "' state, choose from " + pyRepr(anySlice(allowed))}
 }
+
+// Strings returns the values that are strings, in their order; none for the values of [SubstringOf].
+func (v Values) Strings() []string {
+	var list []string
+	if _, substring := v.list.(string); substring {
+		return nil
+	}
+	for _, x := range v.items() {
+		if s, ok := x.(string); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// WithoutLast returns the values without the last n.
+func (v Values) WithoutLast(n int) Values {
+	switch list := v.list.(type) {
+	case Tuple:
+		return Values{list[:max(len(list)-n, 0)]}
+	case []any:
+		return Values{list[:max(len(list)-n, 0)]}
+	}
+	return v
+}

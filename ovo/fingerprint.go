@@ -45,14 +45,9 @@ func (c *Class) fieldContracts() string {
 }
 
 func (c *Class) methodContracts() string {
-	if c.remote == nil {
-		return "[]"
-	}
-	methods := slices.Clone(c.remote.methods)
-	slices.SortFunc(methods, func(a, b *method) int { return strings.Compare(a.sig.name, b.sig.name) })
-	items := make([]string, len(methods))
-	for i, m := range methods {
-		items[i] = "(" + pyReprString(m.sig.name) + ", " + m.sig.spec() + ")"
+	items := []string{}
+	for _, s := range c.contractSignatures() {
+		items = append(items, "("+pyReprString(s.name)+", "+s.spec()+")")
 	}
 	return "[" + strings.Join(items, ", ") + "]"
 }

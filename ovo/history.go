@@ -13,6 +13,9 @@ type Entry struct {
 // V is the entry of a version: dotted numbers, such as "1.2".
 func V(version string, changes ...Change) Entry { return Entry{version, changes} }
 
+// Version is the version of the entry.
+func (e Entry) Version() string { return e.version }
+
 // Change is one thing that a version brought.
 type Change struct {
 	kind   changeKind

@@ -11,6 +11,9 @@ import (
 // parseLiteral reads a Python literal as its value: None, numbers, strings, lists, tuples, dicts and sets of them. Strings are those that repr() writes.
 func parseLiteral(text string) (any, error) {
 	p := literalParser{text: text}
+	if !utf8.ValidString(text) {
+		return nil, p.fail("not UTF-8")
+	}
 	v, err := p.value(0)
 	if err == nil {
 		if p.space(); p.pos < len(text) {

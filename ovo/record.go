@@ -34,6 +34,8 @@ type Definition struct {
 	ChildVersions []VersionPair
 	// Methods is a struct of functions, the remotable methods; nil for none.
 	Methods reflect.Type
+	// Signatures are the Python signatures of remotable methods that have no Go functions here: part of the contract, but not callable.
+	Signatures []string
 }
 
 // FieldDefinition describes a field.
@@ -58,6 +60,14 @@ func (d Definition) Class() *Class {
 	c := &Class{name: d.Name, version: d.Version, isList: d.List, iterable: d.Iterable, methods: d.Methods, bases: slices.Clone(d.Bases), history: slices.Clone(d.History)}
 	if d.Namespace != (Namespace{}) {
 		c.namespace, c.ownSpace = d.Namespace, true
+	}
+	for _, line := range d.Signatures {
+		sig, err := parseSignature(line)
+		if err != nil {
+			c.errs = append(c.errs, err)
+			continue
+		}
+		c.signatures = append(c.signatures, sig)
 	}
 	seen := map[string]bool{}
 	for i, fd := range d.Fields {
@@ -105,11 +115,11 @@ func (d FieldDefinition) field(i int, list bool) field {
 	return f
 }
 
-// Definition returns the class as data. For a struct class it is documentation; a class made of it has [*Record] objects.
+// Definition returns the class as data. A class made of it has [*Record] objects, the same contract and the same wire; its methods are only signatures.
 func (c *Class) Definition() Definition {
 	d := Definition{
 		Name: c.name, Version: c.version, Bases: slices.Clone(c.bases), List: c.isList, Iterable: c.iterable,
-		Relationships: map[string][]VersionPair{}, ChildVersions: exportPairs(c.children), Methods: c.methods,
+		Relationships: map[string][]VersionPair{}, ChildVersions: exportPairs(c.children),
 	}
 	for _, e := range c.history {
 		changes := slices.DeleteFunc(slices.Clone(e.changes), func(ch Change) bool { return ch.kind == membersAt || ch.kind == partAt })
@@ -120,6 +130,9 @@ func (c *Class) Definition() Definition {
 	}
 	if c.ownSpace {
 		d.Namespace = c.namespace
+	}
+	for _, s := range c.contractSignatures() {
+		d.Signatures = append(d.Signatures, s.line)
 	}
 	for i := range c.fields {
 		f := &c.fields[i]

@@ -9,6 +9,7 @@ import (
 
 // signature is the Python signature of a remotable method, as its def line states it: "name(self, a, b=None, *args, c: int = 1, **kw) -> str".
 type signature struct {
+	line    string // as it was read
 	name    string
 	params  []param // positional ones, self or cls included
 	varargs string  // name of *args, "" without
@@ -29,7 +30,7 @@ type param struct {
 // builtin classes and dotted names stand for classes.
 func parseSignature(line string) (*signature, error) {
 	name, rest, ok := strings.Cut(line, "(")
-	s := &signature{name: strings.TrimSpace(name), ann: map[string]string{}}
+	s := &signature{line: line, name: strings.TrimSpace(name), ann: map[string]string{}}
 	if !ok || !isIdentifier(s.name) {
 		return nil, fmt.Errorf("signature %q: want name(parameters)", line)
 	}

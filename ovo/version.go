@@ -84,10 +84,13 @@ var pep440 = regexp.MustCompile(`(?i)^\s*v?(?:(\d+)!)?(\d+(?:\.\d+)*)` +
 	`(?:[-_.]?(dev)[-_.]?(\d+)?)?` +
 	`(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*$`)
 
+// maxVersion is the longest text that is taken for a version.
+const maxVersion = 1000
+
 // parseRelease reads a PEP 440 version. Other text is an *InvalidVersionError.
 func parseRelease(version string) (*release, error) {
-	m := pep440.FindStringSubmatchIndex(version)
-	if m == nil {
+	m := pep440.FindStringSubmatchIndex(version[:min(len(version), maxVersion+1)])
+	if m == nil || len(version) > maxVersion {
 		return nil, &InvalidVersionError{version}
 	}
 	group := func(i int) (string, bool) {
