@@ -82,11 +82,11 @@ func (c *boundMethod) run(in []reflect.Value) []reflect.Value {
 }
 
 func (c *boundMethod) send(in, out []reflect.Value) error {
-	ctx, _ := in[0].Interface().(context.Context)
+	ctx, _ := reflect.TypeAssert[context.Context](in[0])
 	var self Object
 	values := in[1:]
 	if c.instance {
-		self, _ = values[0].Interface().(Object)
+		self, _ = reflect.TypeAssert[Object](values[0])
 		values = values[1:]
 	}
 	args, kwargs, err := c.encode(values)

@@ -61,7 +61,6 @@ type field struct {
 	offset   uintptr // of the cell in the storage
 	state    uintptr // of the state in the storage
 
-	child *Class // class of the objects in the field; nil for any class
 	codec codec
 	key   string // `"name": `
 }

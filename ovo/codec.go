@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -146,10 +147,8 @@ func (c *enumCodec) decode(d *decoder, s slot) error {
 
 func (c *enumCodec) encode(e *encoder, s slot) error {
 	v := *as[string](s)
-	for _, valid := range c.valid {
-		if v == valid {
-			return c.stringCodec.encode(e, s)
-		}
+	if slices.Contains(c.valid, v) {
+		return c.stringCodec.encode(e, s)
 	}
 	// A conversion made a value that is none, or this is a substring enum.
 	if _, err := c.typ.coerce(place{}, v); err != nil {

@@ -96,8 +96,7 @@ func (r *changesRun) deviation(op string, args []any, step any) (string, bool) {
 	}
 	_, getErr := r.v.Get(name)
 	for _, err := range []error{getErr, r.v.Assign(name, nil)} {
-		var attribute *AttributeError
-		if !errors.As(err, &attribute) {
+		if _, ok := errors.AsType[*AttributeError](err); !ok {
 			return fmt.Sprintf("want an AttributeError for %s, got %v", name, err), true
 		}
 	}
@@ -516,10 +515,8 @@ func sampleErrors(sample any) map[string]error {
 
 // unknownException accepts the exceptions of mistakes that a Go program cannot make: there is no error type for them.
 func unknownException(class string) string {
-	for _, impossible := range []string{"VersionedObjectsException", "ObjectFieldInvalid", "EnumFieldInvalid", "EnumFieldUnset", "EnumValidValuesInvalidError", "TargetBeforeSubobjectExistedException"} {
-		if class == impossible {
-			return ""
-		}
+	if slices.Contains([]string{"VersionedObjectsException", "ObjectFieldInvalid", "EnumFieldInvalid", "EnumFieldUnset", "EnumValidValuesInvalidError", "TargetBeforeSubobjectExistedException"}, class) {
+		return ""
 	}
 	return "no error type for " + class
 }
@@ -560,8 +557,7 @@ func fieldErrorCase(c any) string {
 		return wrongError(err, at(c, "error"))
 	}
 	// ElementTypeError is never raised by the library's own fields.
-	var typeError *TypeError
-	if !errors.As(err, &typeError) {
+	if _, ok := errors.AsType[*TypeError](err); !ok {
 		return fmt.Sprintf("want a TypeError, got %v", err)
 	}
 	return ""

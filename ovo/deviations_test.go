@@ -36,8 +36,7 @@ func (s *vectorSpace) deviationGap(c any, o Object, got []byte, err error) strin
 // deviationUnknownName: the manifest of an unknown class is an UnsupportedObjectError and leaves the registry as it was; Python raises IndexError then and at every later
 // look-up of the name.
 func deviationUnknownName(err error) string {
-	var unsupported *UnsupportedObjectError
-	if !errors.As(err, &unsupported) {
+	if _, ok := errors.AsType[*UnsupportedObjectError](err); !ok {
 		return fmt.Sprintf("want an UnsupportedObjectError, got %v", err)
 	}
 	return ""
@@ -53,8 +52,7 @@ func deviationNoLegacy(err error) string {
 
 // deviationUndeclared: only declared methods can be called from afar; Python can call every attribute.
 func deviationUndeclared(err error) string {
-	var attribute *AttributeError
-	if !errors.As(err, &attribute) {
+	if _, ok := errors.AsType[*AttributeError](err); !ok {
 		return fmt.Sprintf("want an AttributeError, got %v", err)
 	}
 	return ""
@@ -62,8 +60,7 @@ func deviationUndeclared(err error) string {
 
 // deviationNoContext: a call without a context is refused as orphaned, for class methods too; Python sends None, or fails on its own argument list.
 func deviationNoContext(err error) string {
-	var orphaned *OrphanedObjectError
-	if !errors.As(err, &orphaned) {
+	if _, ok := errors.AsType[*OrphanedObjectError](err); !ok {
 		return fmt.Sprintf("want an OrphanedObjectError, got %v", err)
 	}
 	return ""

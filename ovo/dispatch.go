@@ -205,7 +205,7 @@ func (d *Dispatcher) call(ctx context.Context, f *method, self Object, args, kwa
 	} else {
 		out = fn.Call(in)
 	}
-	if err, _ := out[len(out)-1].Interface().(error); err != nil {
+	if err, _ := reflect.TypeAssert[error](out[len(out)-1]); err != nil {
 		return reflect.Value{}, err
 	}
 	if f.result == nil {

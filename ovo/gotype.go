@@ -67,7 +67,7 @@ func enumValues(t reflect.Type) (Values, bool) {
 	if t.Kind() != reflect.String {
 		return Values{}, false
 	}
-	e, ok := reflect.Zero(t).Interface().(interface{ Values() Values })
+	e, ok := reflect.TypeAssert[interface{ Values() Values }](reflect.Zero(t))
 	if !ok {
 		return Values{}, false
 	}

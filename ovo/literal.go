@@ -168,11 +168,11 @@ func (p *literalParser) str() (string, error) {
 	quote := p.text[p.pos]
 	var b strings.Builder
 	for i := p.pos + 1; i < len(p.text); {
-		switch c := p.text[i]; {
-		case c == quote:
+		switch c := p.text[i]; c {
+		case quote:
 			p.pos = i + 1
 			return b.String(), nil
-		case c == '\\':
+		case '\\':
 			r, _, rest, err := strconv.UnquoteChar(p.text[i:], quote)
 			if err != nil {
 				p.pos = i

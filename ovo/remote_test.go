@@ -149,7 +149,7 @@ func TestOrphans(t *testing.T) {
 	m, via := bound(t, r, r)
 	var none context.Context
 	var orphaned *ovo.OrphanedObjectError
-	if _, err := m.Get(none, 1); !errors.As(err, &orphaned) || orphaned.Method != "get" {
+	if _, err := m.Get(none, 1); !errors.As(err, &orphaned) || orphaned.Error() != "Cannot call get on orphaned Outer object" {
 		t.Errorf("class method: %v", err)
 	}
 	if err := m.Touch(none, &outer{}); !errors.As(err, &orphaned) || orphaned.Object != "Outer" {

@@ -116,8 +116,7 @@ func (d *decoder) entity() (any, error) {
 			return d.dict(d.entity)
 		}
 		c, o, err := d.object(nil)
-		var other *noObject
-		if errors.As(err, &other) {
+		if other, ok := errors.AsType[*noObject](err); ok {
 			return other.value, nil
 		}
 		if err != nil {

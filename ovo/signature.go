@@ -202,9 +202,10 @@ func scanOutside(text string, stop byte) int {
 		c := text[i]
 		switch {
 		case quote != 0:
-			if c == '\\' {
+			switch c {
+			case '\\':
 				i++
-			} else if c == quote {
+			case quote:
 				quote = 0
 			}
 		case c == stop && depth == 0:

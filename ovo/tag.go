@@ -105,7 +105,7 @@ func (w *walker) walk(t reflect.Type, offset uintptr) {
 	for f := range fieldsOf(t) {
 		switch {
 		case f.Anonymous:
-			if l, ok := reflect.New(f.Type).Interface().(listCell); ok && f.Type.Kind() == reflect.Struct && f.Type.NumField() == 2 {
+			if l, ok := reflect.TypeAssert[listCell](reflect.New(f.Type)); ok && f.Type.Kind() == reflect.Struct && f.Type.NumField() == 2 {
 				w.list(f, l, offset+f.Offset)
 				continue
 			}
@@ -132,8 +132,8 @@ func (w *walker) walk(t reflect.Type, offset uintptr) {
 // fieldsOf yields the fields of a struct type.
 func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
+		for field := range t.Fields() {
+			if !yield(field) {
 				return
 			}
 		}
@@ -142,7 +142,7 @@ func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
 
 func (w *walker) cell(t reflect.Type, f reflect.StructField, offset uintptr, own map[string]bool) {
 	text, tagged := f.Tag.Lookup("ovo")
-	c, isCell := reflect.New(f.Type).Interface().(cell)
+	c, isCell := reflect.TypeAssert[cell](reflect.New(f.Type))
 	switch {
 	case !tagged && !isCell:
 		return

@@ -104,7 +104,7 @@ func parseRelease(version string) (*release, error) {
 		r.epoch = pepNumber(text)
 	}
 	numbers, _ := group(2)
-	for _, n := range strings.Split(numbers, ".") {
+	for n := range strings.SplitSeq(numbers, ".") {
 		r.numbers = append(r.numbers, pepNumber(n))
 	}
 	r.major = r.numbers[0]

@@ -3,6 +3,7 @@ package ovo_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -133,10 +134,7 @@ func TestViewChanges(t *testing.T) {
 	if err := view(t, r, fresh).SetDefaults(); err != nil || fresh.Inners.Value() == nil || !fresh.Inners.Changed() {
 		t.Errorf("defaults: %v %v", err, fresh.Inners)
 	}
-	fields := map[string]ovo.State{}
-	for name, state := range view(t, r, &inner{Name: ovo.Of("n"), State: ovo.NullStored[string](nil)}).Fields() {
-		fields[name] = state
-	}
+	fields := maps.Collect(view(t, r, &inner{Name: ovo.Of("n"), State: ovo.NullStored[string](nil)}).Fields())
 	if diff := cmp.Diff(map[string]ovo.State{"name": {Set: true, Changed: true}, "state": {Set: true, Null: true}, "color": {}, "created_at": {}}, fields); diff != "" {
 		t.Error(diff)
 	}

@@ -151,7 +151,7 @@ func cutLast(version string) (head, last string, ok bool) {
 func compareVersions(a, b string) int {
 	numbers := func(v string) []int {
 		var list []int
-		for _, p := range strings.Split(v, ".") {
+		for p := range strings.SplitSeq(v, ".") {
 			n, _ := strconv.Atoi(p) // checked when the class was registered
 			list = append(list, n)
 		}

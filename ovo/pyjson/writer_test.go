@@ -83,8 +83,7 @@ func FuzzString(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		lit, err := pyjson.AppendString(nil, s)
 		if err != nil {
-			var bad *pyjson.TextError
-			if !errors.As(err, &bad) {
+			if _, ok := errors.AsType[*pyjson.TextError](err); !ok {
 				t.Fatal(err)
 			}
 			return
