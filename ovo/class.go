@@ -264,7 +264,7 @@ func (c *Class) hasMethod(name string) bool {
 func (c *Class) contractSignatures() []*signature {
 	list := slices.Clone(c.signatures)
 	if c.methods != nil && c.methods.Kind() == reflect.Struct {
-		for f := range fieldsOf(c.methods) {
+		for f := range c.methods.Fields() {
 			if s, err := parseSignature(f.Tag.Get("ovo")); err == nil { // newMethodSet reports the others
 				list = append(list, s)
 			}

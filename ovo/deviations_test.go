@@ -5,8 +5,18 @@ import (
 	"fmt"
 )
 
-// Deviations from the Python library, by rule. Cases that fall under a rule count as passed when we give the value that the rule states. Each rule is
-// explained in docs/ovo.md; the rule about zones made natively in Python stands in fieldRun.readable and vectorSpace.readBack.
+// Deviations from the Python library, by rule. Cases that fall under a rule count as passed when we give the value that the rule states. docs/ovo.md explains them.
+//
+//	 1  times with a zone made natively in Python     fieldRun.readable, vectorSpace.readBack
+//	 2  a gap between member versions                 deviationGap
+//	 3  the manifest of an unknown class              deviationUnknownName
+//	 4  no legacy calls                               deviationNoLegacy
+//	 5  only declared methods can be called           deviationUndeclared
+//	 6  a call without a context                      deviationNoContext
+//	 7  results at the versions of the manifest       deviationManifest, deviationListResult
+//	 8  what only Python objects carry                changesRun.deviation, changesRun.withoutExtra, knownChanges
+//	 9  a list object never loses its members         changesRun.deviation
+//	10  exceptions for mistakes that Go does not have unknownException, definitionErrorCase
 
 // deviationGap: a target between two entries of a list object's member versions takes the earlier entry, where Python fails with a TypeError of its own making.
 func (s *vectorSpace) deviationGap(c any, o Object, got []byte, err error) string {

@@ -50,7 +50,7 @@ func newMethodSet(c *Class) (*methodSet, error) {
 		return nil, fmt.Errorf("methods %s are no struct of functions", c.methods)
 	}
 	var errs []error
-	for f := range fieldsOf(c.methods) {
+	for f := range c.methods.Fields() {
 		m, err := set.method(f)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("method %s.%s: %w", c.methods, f.Name, err))

@@ -102,7 +102,7 @@ func (w *walker) fail(format string, args ...any) {
 func (w *walker) walk(t reflect.Type, offset uintptr) {
 	var embedded []reflect.StructField
 	own := map[string]bool{}
-	for f := range fieldsOf(t) {
+	for f := range t.Fields() {
 		switch {
 		case f.Anonymous:
 			if l, ok := reflect.TypeAssert[listCell](reflect.New(f.Type)); ok && f.Type.Kind() == reflect.Struct && f.Type.NumField() == 2 {
@@ -125,17 +125,6 @@ func (w *walker) walk(t reflect.Type, offset uintptr) {
 			w.walk(f.Type, offset+f.Offset)
 		default:
 			w.fail("%s.%s: only structs can be embedded", t, f.Name)
-		}
-	}
-}
-
-// fieldsOf yields the fields of a struct type.
-func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for field := range t.Fields() {
-			if !yield(field) {
-				return
-			}
 		}
 	}
 }
