@@ -40,14 +40,15 @@ func (s *scratch) giveBack() {
 	}
 }
 
-// seal gives the envelope around a message.
-func seal(message []byte) ([]byte, error) {
-	dst := append(make([]byte, 0, len(message)+len(message)/4+64), opening...)
-	dst, err := pyjson.AppendBytes(dst, message)
+// seal gives the envelope around a message that lacks its closing brace; more is escaped text to go before that.
+func seal(message, more []byte) ([]byte, error) {
+	dst := make([]byte, 0, len(opening)+len(message)+len(message)/4+len(more)+16)
+	dst, err := pyjson.AppendBytes(append(dst, opening...), message)
 	if err != nil {
 		return nil, fmt.Errorf("message: %w", err)
 	}
-	return append(dst, '}'), nil
+	dst = append(dst[:len(dst)-len(`"`)], more...)
+	return append(dst, `}"}`...), nil
 }
 
 // open gives the message inside body. A body that lacks one of the two keys of an envelope is the message itself.

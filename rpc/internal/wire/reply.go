@@ -24,9 +24,8 @@ func (r *Reply) Encode(uniqueID string) ([]byte, error) {
 	}
 	b = appendID(b, `, "_msg_id": "`, r.MsgID)
 	b = appendID(b, `, "_unique_id": "`, uniqueID)
-	b = append(b, '}')
 	s.b = b
-	return seal(b)
+	return seal(b, nil)
 }
 
 func orNull(raw []byte) []byte {

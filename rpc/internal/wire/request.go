@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/go-cyborg/cyborg/ovo/pyjson"
 )
@@ -17,7 +18,8 @@ type Request struct {
 	Timeout   []byte // raw, a number or null: the call-monitor timeout
 	// MsgID and ReplyQueue are set for calls only, UniqueID always. A member that is no string counts as absent.
 	MsgID, ReplyQueue, UniqueID string
-	// Context holds the members of the request context, without their prefix. Of a key that occurs twice the last counts.
+	// Context holds the members of the request context as they arrived, without their prefix. Of a key that occurs twice the
+	// last counts.
 	Context []Member
 }
 
@@ -34,9 +36,8 @@ func (r *Request) Encode(context []byte) ([]byte, error) {
 	b = appendID(b, `, "_reply_q": "`, r.ReplyQueue)
 	b = appendRaw(b, `, "_timeout": `, r.Timeout)
 	b = appendID(b, `, "_unique_id": "`, r.UniqueID)
-	b = append(append(b, context...), '}')
 	s.b = b
-	return seal(b)
+	return seal(b, context)
 }
 
 func appendRaw(b []byte, key string, raw []byte) []byte {
@@ -59,14 +60,21 @@ func appendID(b []byte, key, id string) []byte {
 	return b
 }
 
-// AppendContext appends one member of the request context.
+// AppendContext appends one member of the request context, in the form that stands in the envelope: it is escaped once, for
+// all requests with that context.
 func AppendContext(dst []byte, key string, value []byte) ([]byte, error) {
-	dst = append(dst, `, `...)
-	dst, err := pyjson.AppendString(dst, contextPrefix+key)
+	s := takeScratch()
+	defer s.giveBack()
+	b, err := pyjson.AppendString(append(s.b, pyjson.ItemSeparator...), contextPrefix+key)
 	if err != nil {
 		return nil, err
 	}
-	return append(append(dst, `: `...), value...), nil
+	s.b = append(append(b, pyjson.KeySeparator...), value...)
+	start := len(dst)
+	if dst, err = pyjson.AppendBytes(dst, s.b); err != nil {
+		return nil, err
+	}
+	return slices.Delete(dst[:len(dst)-1], start, start+1), nil // without the quotes
 }
 
 // Decode reads a body. After an error the ids are set if they could be found, so that the sender can be answered.
@@ -105,21 +113,11 @@ func (r *Request) decode(message []byte) error {
 			r.UniqueID, _ = Text(s.value)
 		default:
 			if len(s.key) >= len(contextPrefix) && string(s.key[:len(contextPrefix)]) == contextPrefix {
-				r.addContext(s.key[len(contextPrefix):], s.value)
+				r.Context = append(r.Context, Member{internKey(s.key[len(contextPrefix):]), s.value})
 			}
 		}
 	}
 	return s.err
-}
-
-func (r *Request) addContext(key, value []byte) {
-	for i := range r.Context {
-		if r.Context[i].Key == string(key) {
-			r.Context[i].Value = value
-			return
-		}
-	}
-	r.Context = append(r.Context, Member{internKey(key), value})
 }
 
 // internKey spares the copy of the usual keys.

@@ -43,7 +43,7 @@ func TestDecodeAccepts(t *testing.T) {
 	t.Parallel()
 	want := Request{
 		Method: []byte(`"m"`), Args: []byte(`{"x": NaN}`), MsgID: "1", ReplyQueue: "q", UniqueID: "u",
-		Context: []Member{{"user", []byte(`"é"`)}, {"n", []byte(`18446744073709551616`)}},
+		Context: []Member{{"user", []byte(`"x"`)}, {"n", []byte(`18446744073709551616`)}, {"user", []byte(`"é"`)}},
 	}
 	inner := `{"method": "m", "args": {"x": NaN}, "_msg_id": "1", "_reply_q": "q", "_unique_id": "u", "_context_user": "x", "_context_n": 18446744073709551616, "_context_user": "é"}`
 	quoted, err := pyjson.AppendString(nil, inner)
