@@ -26,8 +26,7 @@ func packages(t *testing.T) map[string]listed {
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
 		}
 		t.Fatalf("go list: %v", err)

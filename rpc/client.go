@@ -97,6 +97,7 @@ type replyListener struct {
 	mu      sync.Mutex
 	stop    context.CancelFunc // nil until the first call
 	isUp    chan struct{}      // closed while up
+	renewed chan struct{}      // closed, and replaced, when listening begins again after a loss
 	failed  error              // why listening ended for good
 	closing bool
 	waiters map[string]*waiter
@@ -105,6 +106,7 @@ type replyListener struct {
 func (l *replyListener) init(c *Client) {
 	l.client = c
 	l.isUp = make(chan struct{})
+	l.renewed = make(chan struct{})
 	l.waiters = map[string]*waiter{}
 }
 
@@ -190,11 +192,21 @@ func (l *replyListener) Listening(up bool) {
 		return
 	}
 	l.up.Store(up)
-	if up {
-		close(l.isUp)
-	} else {
+	if !up {
 		l.isUp = make(chan struct{})
+		return
 	}
+	close(l.isUp)
+	close(l.renewed)
+	l.renewed = make(chan struct{})
+}
+
+// renewal is closed when listening begins again after it was lost. A broker that restarted has lost what stood in its
+// queues, confirmed or not.
+func (l *replyListener) renewal() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.renewed
 }
 
 // Deliver implements [Receiver]. A reply is settled before it is looked at: if that fails it comes again, and then finds

@@ -20,6 +20,7 @@ type outgoing struct {
 	request *carried
 	started time.Time
 	id      string // of a call
+	message Message
 	result  json.RawMessage
 }
 
@@ -120,8 +121,18 @@ func (o *outgoing) publish(ctx context.Context, w *waiter) error {
 	if m.Body, err = r.Encode(encoded); err != nil {
 		return fmt.Errorf("request %s: %w", o.method.name, err)
 	}
+	o.message = m
 	c.transport.Send(ctx, m, func(err error) { w.sent <- err })
 	return nil
+}
+
+// again sends a call of an idempotent method once more after the connection was lost: a broker that restarted may have
+// lost the confirmed request. The copy has the same ids, so a server that runs the request already drops it.
+func (o *outgoing) again(ctx context.Context, w *waiter) {
+	deadline, _ := ctx.Deadline()
+	if o.message.TTL = time.Until(deadline); o.message.TTL > 0 {
+		o.to.Client.transport.Send(ctx, o.message, func(err error) { w.sent <- err })
+	}
 }
 
 // monitorText is the number of seconds for the call monitor, null for none.
@@ -139,24 +150,40 @@ func (o *outgoing) wait(ctx context.Context, w *waiter) error {
 	if w.monitor != nil {
 		missed = w.monitor.C
 	}
-	confirmed := false
+	var renewed <-chan struct{}
+	if o.kind == KindCall && o.method.idempotent {
+		renewed = c.replies.renewal()
+	}
+	confirmed, copies := false, 0
 	sent := w.sent
+	var repeat <-chan time.Time
 	for {
 		select {
 		case err := <-sent:
 			sent = nil
 			switch {
-			case err == nil && o.kind != KindCall:
-				return nil
 			case err == nil:
 				confirmed = true
-			case o.kind != KindCall && ctx.Err() == nil:
-				return fmt.Errorf("%s: %w", o.method.name, err)
-			case errors.Is(err, ErrUnconfirmed):
-				// It may be running: the reply, if any, will tell.
-			case ctx.Err() == nil:
-				return fmt.Errorf("%s: %w", o.method.name, err)
+			case copies > 0 && errors.Is(err, ErrUndeliverable):
+				repeat = time.After(routeRetry) // the server is not back yet
+			default:
+				if over, final := o.unsent(ctx, err); over {
+					return final
+				}
 			}
+			if confirmed && o.kind != KindCall {
+				return nil
+			}
+		case <-renewed:
+			renewed, repeat = c.replies.renewal(), nil
+			if sent == nil { // otherwise the transport still has it, and sends it
+				copies++
+				sent = w.sent
+				o.again(ctx, w)
+			}
+		case <-repeat:
+			repeat, sent = nil, w.sent
+			o.again(ctx, w)
 		case reply := <-w.reply:
 			return o.finish(reply)
 		case <-missed:
@@ -167,6 +194,19 @@ func (o *outgoing) wait(ctx context.Context, w *waiter) error {
 			return o.giveUp(ctx, ctx.Err(), o.reached(w, confirmed))
 		}
 	}
+}
+
+// unsent judges what the transport says of a request that it did not deliver; over is false while a reply may still come.
+func (o *outgoing) unsent(ctx context.Context, err error) (over bool, final error) {
+	switch {
+	case o.kind != KindCall && ctx.Err() == nil:
+		return true, fmt.Errorf("%s: %w", o.method.name, err)
+	case errors.Is(err, ErrUnconfirmed):
+		return false, nil // it may be running: the reply, if any, will tell
+	case ctx.Err() == nil:
+		return true, fmt.Errorf("%s: %w", o.method.name, err)
+	}
+	return false, nil
 }
 
 func (o *outgoing) finish(reply wire.Reply) error {
