@@ -89,6 +89,9 @@ func (e *encoder) convert(c *Class, o slot, to conversion) error {
 			}
 		}
 	}
+	if err := data.checkDropped(); err != nil {
+		return err
+	}
 	if err := e.open(c, to.label); err != nil {
 		return err
 	}
@@ -117,7 +120,8 @@ func (c *Class) present(st slot) (mask uint64) {
 
 // childVersion says what becomes of a field of objects: converted to a version, left as it is, or gone.
 type childVersion struct {
-	version string // "" leaves the objects as they are
+	version string
+	convert bool // to the version; otherwise the objects stay as they are
 	gone    bool
 }
 
@@ -127,7 +131,8 @@ func (c *Class) childVersion(f *field, to conversion) (childVersion, error) {
 		return c.memberVersion(f, to), nil
 	}
 	if to.manifest != nil {
-		return childVersion{version: to.manifest[f.childName()]}, nil
+		version, ok := to.manifest[f.childName()]
+		return childVersion{version: version, convert: ok}, nil
 	}
 	pairs, ok := c.relations[f.name]
 	if !ok {
@@ -140,17 +145,15 @@ func (c *Class) childVersion(f *field, to conversion) (childVersion, error) {
 // are converted to 1.0.
 func (c *Class) memberVersion(f *field, to conversion) childVersion {
 	pairs := c.children
-	if len(pairs) == 0 {
-		if to.manifest != nil {
-			if v := to.manifest[f.childName()]; v != "" {
-				return childVersion{version: v}
-			}
-		} else {
-			pairs = c.relations[f.name]
+	if len(pairs) == 0 && to.manifest != nil {
+		if version, ok := to.manifest[f.childName()]; ok {
+			return childVersion{version: version, convert: true}
 		}
+	} else if len(pairs) == 0 {
+		pairs = c.relations[f.name]
 	}
 	if len(pairs) == 0 {
-		return childVersion{version: "1.0"}
+		return childVersion{version: "1.0", convert: true}
 	}
 	return pick(pairs, to.target)
 }
@@ -162,9 +165,9 @@ func pick(pairs []versionPair, target versionTuple) childVersion {
 		case d < 0 && i == 0:
 			return childVersion{gone: true}
 		case d < 0:
-			return childVersion{version: pairs[i-1].child}
+			return childVersion{version: pairs[i-1].child, convert: true}
 		case d == 0:
-			return childVersion{version: p.child}
+			return childVersion{version: p.child, convert: true}
 		}
 	}
 	return childVersion{}
@@ -184,12 +187,9 @@ func (d *Data) parts() error {
 		switch {
 		case child.gone:
 			d.dropped |= 1 << i
-		case child.version != "":
+		case child.convert:
 			tuple, err := parseTuple(child.version)
-			if err != nil {
-				return err
-			}
-			d.children = append(d.children, childConversion{i, conversion{label: child.version, target: tuple, manifest: d.to.manifestOfParts()}})
+			d.children = append(d.children, childConversion{i, conversion{label: child.version, target: tuple, manifest: d.to.manifestOfParts()}, err})
 		}
 	}
 	return nil
@@ -206,6 +206,7 @@ func (c *conversion) manifestOfParts() Manifest {
 type childConversion struct {
 	field int
 	to    conversion
+	err   error // a version that is none, which matters if there is an object to convert
 }
 
 // field writes a field's value, its objects converted if they are to be.
@@ -222,6 +223,9 @@ func (d *Data) field(e *encoder, f *field) error {
 			e.b = append(e.b, pyjson.ItemSeparator...)
 		}
 		first = false
+		if err := d.children[i].err; err != nil {
+			return err
+		}
 		return e.convert(c, o, d.children[i].to)
 	}
 	if f.kind == kindObjects {

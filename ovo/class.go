@@ -54,6 +54,7 @@ type field struct {
 	index       int
 	kind        fieldKind
 	always      bool // the objects of a list object: set even when nothing set it
+	bubbles     bool // holds an object whose changes count as changes of the field
 	defaultText string
 
 	declared declaration // of a struct class
@@ -134,6 +135,7 @@ func (c *Class) declare(d declaration) {
 	f := field{name: d.name, declared: d, spec: spec, offset: d.offset, state: d.offset + d.state, always: d.list}
 	f.nullable, f.readOnly, f.plain = d.nullable, d.readOnly, d.plain
 	f.kind = objectKind(d.value)
+	f.bubbles = f.kind == kindObject
 	if d.hasDefault {
 		f.hasDefault, f.defaultText = true, d.def
 		f.def = d.defaultValue(&spec, d.nullable)

@@ -1,7 +1,7 @@
 package ovo
 
 import (
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -148,15 +148,16 @@ func (t *dictType) each(from *Dict, f func(key string, value any) (any, error)) 
 }
 
 func (t *dictType) stringify(at place, v any) (string, error) {
+	d := v.(*Dict)
 	var parts []string
-	for k, e := range v.(*Dict).All() {
+	for _, k := range slices.SortedFunc(slices.Values(d.keys), func(a, b any) int { return strings.Compare(pyStr(a), pyStr(b)) }) {
+		e, _ := d.Get(k)
 		text, err := t.element.stringify(at, e)
 		if err != nil {
 			return "", err
 		}
 		parts = append(parts, pyStr(k)+"="+text)
 	}
-	sort.Strings(parts)
 	return "{" + strings.Join(parts, ",") + "}", nil
 }
 

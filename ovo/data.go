@@ -152,6 +152,20 @@ func (d *Data) surviving() uint64 {
 	return mask
 }
 
+// checkDropped converts the objects in fields that a rule has dropped. Nested objects are converted before the rules run, so what they refuse is refused.
+func (d *Data) checkDropped() error {
+	for _, c := range d.children {
+		if d.dropped&(1<<c.field) == 0 || slices.ContainsFunc(d.renamed, func(r renaming) bool { return r.field == c.field }) {
+			continue
+		}
+		unwanted := encoder{reg: d.e.reg}
+		if err := d.field(&unwanted, &d.c.fields[c.field]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // write writes the members: fields in their order, then renamed ones and extra values, as they would come in a Python dict.
 func (d *Data) write() error {
 	e, first := d.e, true

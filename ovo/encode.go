@@ -93,7 +93,13 @@ func (e *encoder) object(c *Class, o slot) error {
 
 // own writes the object at o at its own version.
 func (e *encoder) own(c *Class, o slot) error {
-	if err := e.open(c, c.versionOf(o)); err != nil {
+	version := c.versionOf(o)
+	if version != c.version && !isPlainVersion(version) {
+		if _, err := parseTuple(version); err != nil {
+			return err
+		}
+	}
+	if err := e.open(c, version); err != nil {
 		return err
 	}
 	st := c.storage(o)
@@ -188,8 +194,8 @@ func (c *Class) namesOf(mask uint64) []string {
 	return names
 }
 
-// changed returns the fields that count as changed: the marked ones, and fields of objects whose object has changes of its own. In a list object
-// the members count too.
+// changed returns the fields that count as changed: the marked ones, and fields whose object has changes of its own. In a list object only the members
+// count so.
 func (c *Class) changed(st slot) (mask uint64) {
 	for i := range c.fields {
 		f := &c.fields[i]
@@ -197,8 +203,8 @@ func (c *Class) changed(st slot) (mask uint64) {
 		switch {
 		case s&stateChanged != 0:
 			mask |= 1 << i
-		case f.kind == kindValue, s&stateSet == 0 && !f.always, s&stateNull != 0:
-		case f.kind == kindObject || f.always:
+		case s&stateSet == 0 && !f.always, s&stateNull != 0:
+		case f.always, f.bubbles && !c.isList:
 			if f.codec.(objectCodec).changed(c.reg, st.plus(f.offset)) {
 				mask |= 1 << i
 			}

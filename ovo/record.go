@@ -48,7 +48,8 @@ type FieldDefinition struct {
 	Default    any // a value of the value model, coerced on each use
 	// Plain leaves the values of an enum out of the fingerprint.
 	Plain bool
-	// Opaque keeps conversion and change tracking out of a field of objects, as a plain Field of Python does; ObjectField and ListOfObjectsField are not opaque.
+	// Opaque keeps conversion, manifests and recursive resets out of a field of objects, as a plain Field of Python does; ObjectField and ListOfObjectsField are
+	// not opaque.
 	Opaque bool
 }
 
@@ -105,6 +106,7 @@ func (d FieldDefinition) field(i int, list bool) field {
 	f := field{name: d.Name, spec: cloneSpec(d.Type), offset: uintptr(i) * recordCellSize, always: list && d.Name == objectsField}
 	f.state = f.offset + recordStateOffset
 	f.nullable, f.readOnly, f.plain, f.hasDefault, f.def = d.Nullable, d.ReadOnly, d.Plain, d.HasDefault, copyValue(d.Default)
+	f.bubbles = d.Type.Name == "Object"
 	switch {
 	case d.Opaque:
 	case d.Type.Name == "Object":
@@ -191,10 +193,10 @@ func (r *Registry) classOfRecord(rec *Record) (*Class, error) {
 // recordCodec makes the codec of a field of a record, which holds its value in the value model.
 func recordCodec(f *field) codec {
 	any := anyCodec{typ: f.typ}
-	switch f.kind {
-	case kindObject:
+	switch {
+	case f.bubbles:
 		return recordObject{any}
-	case kindObjects:
+	case f.kind == kindObjects:
 		return recordObjects{any}
 	}
 	return any

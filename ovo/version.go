@@ -31,6 +31,22 @@ func parseTuple(version string) (versionTuple, error) {
 	return t, nil
 }
 
+// isPlainVersion tells texts of digits and single dots between them, which parseTuple takes unless a number is beyond all reason.
+func isPlainVersion(version string) bool {
+	digit := false
+	for i := range len(version) {
+		switch c := version[i]; {
+		case c >= '0' && c <= '9':
+			digit = true
+		case c == '.' && digit:
+			digit = false
+		default:
+			return false
+		}
+	}
+	return digit && len(version) < 16
+}
+
 func parseTuplePart(text string) (int, error) {
 	digits := strings.TrimSpace(text)
 	// Python allows single underscores between digits and one sign.

@@ -195,20 +195,30 @@ func (v View) marked() []string {
 func (v View) Reset(recursive bool, names ...string) error {
 	named := func(f *field) bool { return len(names) == 0 || slices.Contains(names, f.name) }
 	if recursive {
-		for i, changed := 0, v.c.changed(v.st); i < len(v.c.fields); i++ {
-			if f := &v.c.fields[i]; changed&(1<<i) != 0 {
-				if _, err := v.Get(f.name); err != nil {
-					return err
-				}
-				if err := v.resetParts(f, named(f)); err != nil {
-					return err
-				}
-			}
+		if err := v.resetChanged(named); err != nil {
+			return err
 		}
 	}
 	for i := range v.c.fields {
 		if f := &v.c.fields[i]; named(f) {
 			*v.state(f) &^= stateChanged
+		}
+	}
+	return nil
+}
+
+// resetChanged resets the objects in the named fields that count as changed, none if a changed field is unset.
+func (v View) resetChanged(named func(*field) bool) error {
+	changed := v.c.namesOf(v.c.changed(v.st))
+	for _, name := range changed {
+		if _, err := v.Get(name); err != nil {
+			return err
+		}
+	}
+	for _, name := range changed {
+		f := &v.c.fields[v.c.byName[name]]
+		if err := v.resetParts(f, named(f)); err != nil {
+			return err
 		}
 	}
 	return nil

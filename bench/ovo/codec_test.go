@@ -79,7 +79,7 @@ func mustAppend(t *testing.T, r *ovo.Registry, dst []byte, o ovo.Object) []byte 
 	return b
 }
 
-// TestSameContent checks that both Go competitors carry the report whole.
+// TestSameContent checks that the report survives decoding and encoding.
 func TestSameContent(t *testing.T) {
 	t.Parallel()
 	c, err := newCodec()
