@@ -30,7 +30,7 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 	devices := p.Devices
 	for round := 1; len(devices) > 0; round++ {
 		outcomes := run.round(ctx, devices)
-		again := map[string]bool{}
+		again := map[key]bool{}
 		for i, o := range outcomes {
 			if (errors.Is(o.Err, ErrStale) || errors.Is(o.Err, ErrHeld)) && round < maxRounds {
 				again[devices[i].key()] = true
@@ -58,14 +58,14 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 }
 
 // key names the device of a plan across rounds.
-func (p *DevicePlan) key() string {
+func (p *DevicePlan) key() key {
 	if p.Have != nil {
 		return p.Have.ControlPath.key()
 	}
 	return p.Want.ControlPath.key()
 }
 
-func failed(devices []DevicePlan, which map[string]bool, err error) []Outcome {
+func failed(devices []DevicePlan, which map[key]bool, err error) []Outcome {
 	var out []Outcome
 	for i := range devices {
 		if which[devices[i].key()] {
@@ -154,7 +154,7 @@ func (u *run) round(ctx context.Context, devices []DevicePlan) []Outcome {
 // still be bound by the old content. A device keeps waiting while its double
 // is there.
 func (u *run) doubles(ctx context.Context, tasks []*task, outcomes []Outcome) {
-	left := map[string]error{}
+	left := map[key]error{}
 	for _, t := range tasks {
 		if !t.plan.double {
 			continue

@@ -142,7 +142,7 @@ func (c *change) deployable(p, q *Deployable) {
 	}
 	retained, removed := c.handles(p, q)
 
-	known := c.known(p)
+	known := c.inTree(p)
 	sameTraits := sameSet(p.Traits(), traits)
 	changed := class != p.Class() || !sameTraits || p.NumAccelerators != q.NumAccelerators || removed
 	offered := Offered(c.h, true)

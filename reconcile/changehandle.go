@@ -49,8 +49,12 @@ type handleMatch struct {
 // matchHandles pairs by the bytes first, what is left over by its key.
 func matchHandles(have, want []Handle) handleMatch {
 	m := handleMatch{stored: make([][]*Handle, len(want))}
+	if len(have) == 1 && len(want) == 1 && (have[0].Info == want[0].Info || handleKeyOf(&have[0]) == handleKeyOf(&want[0])) {
+		m.stored[0] = []*Handle{&have[0]}
+		return m
+	}
 	byInfo := make(map[string]int, len(want))
-	byKey := make(map[string]int, len(want))
+	byKey := make(map[key]int, len(want))
 	for i := range want {
 		byInfo[want[i].Info] = i
 		byKey[handleKeyOf(&want[i])] = i
@@ -200,13 +204,16 @@ var addressKeys = map[string]string{
 
 // otherKeys is what a text says beyond address and metadata.
 func otherKeys(t arq.HandleType, info arq.HandleInfo) string {
-	if t == arq.HandleMDEV {
-		return canonicalJSON(info, metadataKeys)
+	drop := addressKeys
+	if _, err := info.Address(); err != nil || t == arq.HandleMDEV {
+		drop = metadataKeys
 	}
-	if _, err := info.Address(); err != nil {
-		return canonicalJSON(info, metadataKeys)
+	for _, k := range info.Keys() {
+		if _, known := drop[k]; !known {
+			return canonicalJSON(info, drop)
+		}
 	}
-	return canonicalJSON(info, addressKeys)
+	return ""
 }
 
 // refreshed is the stored text with the reported stateful and numa_node; the

@@ -19,16 +19,16 @@ func (p *DevicePlan) Check(now *Device) error {
 }
 
 // SameStructure reports whether two readings of a device show the same rows:
-// ids, type, texts and offers of everything below it, and updated_at of
-// deployables that are not on offer (their claim). in_use, the requests that
+// ids, type, texts and offers of everything below it, and updated_at of the
+// deployables: one that another run withdrew and offered again looks the same
+// otherwise, though its provider was written. in_use, the requests that
 // refer to a handle, status, device_state and the board fields are not
 // structure: a bind changes only what disturbs the steps it must disturb.
 func (d *Device) SameStructure(now *Device) bool {
 	return d.ID == now.ID && d.Type == now.Type &&
 		d.ControlPath.ID == now.ControlPath.ID && d.ControlPath.Info == now.ControlPath.Info &&
 		slices.EqualFunc(d.Deployables, now.Deployables, func(p, q Deployable) bool {
-			return p.ID == q.ID && p.Name == q.Name && p.NumAccelerators == q.NumAccelerators && p.Offer == q.Offer &&
-				(p.Offer != "" || p.UpdatedAt.Equal(q.UpdatedAt)) &&
+			return p.ID == q.ID && p.Name == q.Name && p.NumAccelerators == q.NumAccelerators && p.Offer == q.Offer && p.UpdatedAt.Equal(q.UpdatedAt) &&
 				slices.EqualFunc(p.Attributes, q.Attributes, func(a, b Attribute) bool {
 					return a.ID == b.ID && a.Key == b.Key && a.Value == b.Value
 				}) &&

@@ -45,6 +45,7 @@ type differ struct {
 	keeps map[int]int // a double -> the row that stays; of held ones the first
 
 	owners map[string]int // folded deployable name -> owner, see [differ.owner]
+	known  int            // providers in the tree that belong to unchanged devices
 	plan   Plan
 }
 
@@ -126,7 +127,7 @@ func (d *differ) repeat(i, first int) {
 
 // matchCanonical pairs what the bytes did not, and finds stored twins.
 func (d *differ) matchCanonical() {
-	groups := make(map[string][]int, len(d.have.Devices))
+	groups := make(map[key][]int, len(d.have.Devices))
 	for j := range d.have.Devices {
 		k := d.have.Devices[j].ControlPath.key()
 		groups[k] = append(groups[k], j)
@@ -136,7 +137,7 @@ func (d *differ) matchCanonical() {
 			d.twins(g)
 		}
 	}
-	fresh := map[string]int{}
+	fresh := map[key]int{}
 	for i := range d.want {
 		if d.match[i] != -1 {
 			continue

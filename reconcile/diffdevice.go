@@ -86,7 +86,7 @@ func (d *differ) keep(h *Device, p *Deployable) []Step {
 	if p.Offer != "" {
 		steps = append(steps, Withdraw{Deployable: p.ID, Name: p.Name})
 	}
-	if !d.known(p) {
+	if !d.inTree(p) {
 		return steps
 	}
 	if p.Class() == "" {
@@ -110,8 +110,8 @@ func reserve(h *Device, p *Deployable) Reserve {
 	return Reserve{Deployable: p.ID, Name: p.Name, Class: p.Class(), Total: total, Reserved: reserved, retained: retained}
 }
 
-// known reports whether the tree shows the provider of a stored deployable.
-func (d *differ) known(p *Deployable) bool {
+// inTree reports whether the tree shows the provider of a stored deployable.
+func (d *differ) inTree(p *Deployable) bool {
 	if p.Offer != "" {
 		if v, ok := d.tree.Providers[p.Offer]; ok && v.Name == p.Name {
 			return true
@@ -128,6 +128,7 @@ func (d *differ) same(h, w *Device) bool {
 	if !sameBoard(h, w) || len(h.Deployables) != len(w.Deployables) || !Offered(h, true) {
 		return false
 	}
+	known := 0
 	for i := range h.Deployables {
 		p, q := &h.Deployables[i], &w.Deployables[i]
 		if p.Name != q.Name || p.NumAccelerators != q.NumAccelerators || p.Offer == "" ||
@@ -138,7 +139,9 @@ func (d *differ) same(h, w *Device) bool {
 		if v, ok := d.tree.Providers[p.Offer]; !ok || v.Name != p.Name {
 			return false
 		}
+		known++
 	}
+	d.known += known
 	return true
 }
 
@@ -171,18 +174,10 @@ func sameReport(a, b *Device) bool {
 // orphans names the providers under the root that Cyborg made (their uuid is
 // the function of their name) and that neither a row nor the report has.
 func (d *differ) orphans() {
+	if d.known >= len(d.tree.Providers)-1 {
+		return // every provider but the root belongs to an unchanged row
+	}
 	rows := make(map[string]bool)
-	n := 0
-	for j := range d.have.Devices {
-		for k := range d.have.Devices[j].Deployables {
-			if d.known(&d.have.Devices[j].Deployables[k]) {
-				n++
-			}
-		}
-	}
-	if n >= len(d.tree.Providers)-1 {
-		return
-	}
 	for j := range d.have.Devices {
 		for k := range d.have.Devices[j].Deployables {
 			rows[d.have.Devices[j].Deployables[k].Name] = true

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/pci"
 )
 
 // deviceNamespace is the fixed namespace of [DeviceUUID].
@@ -23,23 +24,45 @@ func ProviderUUID(name string) string {
 // spelling, and the canonical form of its control path, so that two conductors
 // that add the same device meet at the unique index.
 func DeviceUUID(host string, p ControlPath) string {
-	return uuid.NewSHA1(deviceNamespace, []byte(host+"\x00"+p.key())).String()
+	return uuid.NewSHA1(deviceNamespace, []byte(host+"\x00"+p.key().String())).String()
 }
 
-// key is the canonical form of a control path: type and address, else type and
-// canonical JSON, else type and text.
-func (p ControlPath) key() string { return p.Type + "\x00" + canonicalInfo(p.Info) }
+// key is the identity behind a text: texts that mean the same have the same.
+// It is comparable.
+type key struct {
+	kind    string // "pci", "json" or "text"
+	typ     string // of a control path
+	address pci.Address
+	text    string
+}
 
-// canonicalInfo gives texts that mean the same the same form.
-func canonicalInfo(text string) string {
-	info, err := arq.ParseHandleInfo(text)
+// String is what [DeviceUUID] is made of; it must never change.
+func (k key) String() string {
+	if k.kind == keyPCI {
+		return k.typ + "\x00" + k.kind + ":" + k.address.String()
+	}
+	return k.typ + "\x00" + k.kind + ":" + k.text
+}
+
+const (
+	keyPCI  = "pci"
+	keyJSON = "json"
+	keyText = "text"
+)
+
+// key is the identity of a control path: type and address, else type and
+// canonical JSON, else type and text.
+func (p ControlPath) key() key {
+	k := key{kind: keyText, typ: p.Type, text: p.Info}
+	info, err := arq.ParseHandleInfo(p.Info)
 	if err != nil {
-		return "text:" + text
+		return k
 	}
 	if a, err := info.Address(); err == nil {
-		return "pci:" + a.String()
+		return key{kind: keyPCI, typ: p.Type, address: a}
 	}
-	return "json:" + canonicalJSON(info, nil)
+	k.kind, k.text = keyJSON, canonicalJSON(info, nil)
+	return k
 }
 
 // canonicalJSON writes info with sorted keys, without the keys in drop.
@@ -63,25 +86,20 @@ func canonicalJSON(info arq.HandleInfo, drop map[string]string) string {
 // metadataKeys are never part of a handle's identity.
 var metadataKeys = map[string]string{arq.KeyManaged: "", arq.KeyStateful: "", arq.KeyNUMANode: ""}
 
-// handleKey is the identity of a handle for texts that do not match byte by
-// byte: of a PCI function its address alone, else every key but the metadata.
-func handleKey(t arq.HandleType, info arq.HandleInfo) string {
-	if t == arq.HandlePCI || t == arq.HandleTestPCI {
-		if a, err := info.Address(); err == nil {
-			return "pci:" + a.String()
-		}
-	}
-	return "json:" + canonicalJSON(info, metadataKeys)
-}
-
-// handleKeyOf is [handleKey] of a stored or reported handle; a text that is no
-// JSON object is its own identity.
-func handleKeyOf(h *Handle) string {
+// handleKeyOf is the identity of a handle for texts that do not match byte by
+// byte: of a PCI function its address alone, else every key but the metadata; a
+// text that is no JSON object is its own.
+func handleKeyOf(h *Handle) key {
 	info, err := arq.ParseHandleInfo(h.Info)
 	if err != nil {
-		return "text:" + h.Info
+		return key{kind: keyText, text: h.Info}
 	}
-	return handleKey(h.Type, info)
+	if h.Type == arq.HandlePCI || h.Type == arq.HandleTestPCI {
+		if a, err := info.Address(); err == nil {
+			return key{kind: keyPCI, address: a}
+		}
+	}
+	return key{kind: keyJSON, text: canonicalJSON(info, metadataKeys)}
 }
 
 // handleName names a handle in a problem: its address where it has one.

@@ -89,7 +89,7 @@ func (p *ManagedPlan) Err() error { return errors.Join(p.problems...) }
 // discovered are not compared. Keys nobody here knows are left to the report.
 func Managed(stored Inventory, discovered []Device) ManagedPlan {
 	m := &managed{host: stored.Host, seen: map[int64]bool{}}
-	byPath := make(map[string][]*Device, len(stored.Devices))
+	byPath := make(map[key][]*Device, len(stored.Devices))
 	for i := range stored.Devices {
 		d := &stored.Devices[i]
 		k := d.ControlPath.key()

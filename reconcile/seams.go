@@ -25,8 +25,7 @@ type Store interface {
 	// with the ids of what was inserted. Every deployable that a step changes,
 	// or of which it changes an attribute or handle, gets a new updated_at: a
 	// plan that was made before must not claim it. ErrStale: the device's structure
-	// (ids, texts, offers, and updated_at of deployables without an offer) is
-	// no longer p.Have; ErrHeld: a step would delete or rewrite what is held.
+	// (ids, texts, offers, updated_at of deployables) is no longer p.Have; ErrHeld: a step would delete or rewrite what is held.
 	Commit(ctx context.Context, p DevicePlan) (Device, error)
 	// Offer sets rp_uuid where the claim still holds and returns the claims
 	// that do not.

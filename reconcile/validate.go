@@ -134,13 +134,13 @@ func repeatedHandle(d *Deployable) (Problem, bool) {
 	if len(d.Handles) < 2 {
 		return Problem{}, true
 	}
-	seen := make(map[string]struct{}, len(d.Handles))
+	seen := make(map[key]struct{}, len(d.Handles))
 	for i := range d.Handles {
-		key := handleKeyOf(&d.Handles[i])
-		if _, ok := seen[key]; ok {
+		k := handleKeyOf(&d.Handles[i])
+		if _, ok := seen[k]; ok {
 			return Problem{Reason: ReasonInvalid, Handle: handleName(&d.Handles[i]), Field: "attach_info", Detail: "reported twice"}, false
 		}
-		seen[key] = struct{}{}
+		seen[k] = struct{}{}
 	}
 	return Problem{}, true
 }

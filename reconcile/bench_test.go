@@ -1,0 +1,116 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/reconcile"
+)
+
+// fleet is a host with n devices, one handle and four attributes each: stored
+// as a report left them, reported, and as Placement shows them.
+func fleet(n int) (reconcile.Inventory, []reconcile.Device, reconcile.Tree) {
+	inv := reconcile.Inventory{Host: host}
+	tree := reconcile.Tree{Root: "root", Providers: map[string]reconcile.Provider{"root": {Name: host}}}
+	want := make([]reconcile.Device, n)
+	for i := range n {
+		info := fmt.Sprintf(`{"bus": "%02x", "device": "%02x", "domain": "%04x", "function": "%d"}`, i>>8&255, i>>3&31, i>>16, i&7)
+		board, driver := `{"product_id": "25b6", "controller": null}`, "NVIDIA"
+		d := reconcile.Device{
+			Type: "GPU", Vendor: "10de", Model: "25b6", StdBoardInfo: &board,
+			ControlPath: reconcile.ControlPath{Type: "PCI", Info: info},
+			Deployables: []reconcile.Deployable{{
+				Name: fmt.Sprintf("%s_%d", host, i), NumAccelerators: 1, DriverName: &driver,
+				Attributes: []reconcile.Attribute{
+					{Key: "rc", Value: "CUSTOM_PCI"}, {Key: "trait0", Value: "OWNER_CYBORG"},
+					{Key: "trait1", Value: "CUSTOM_PCI_NVIDIA"}, {Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_25B6"},
+				},
+				Handles: []reconcile.Handle{{Type: arq.HandlePCI, Info: info}},
+			}},
+		}
+		want[i] = d
+		inv.Devices = append(inv.Devices, storedAs(d, int64(i+1), tree))
+	}
+	return inv, want, tree
+}
+
+// storedAs is the row of a reported device, read from a database: no text is
+// shared with the report.
+func storedAs(d reconcile.Device, id int64, tree reconcile.Tree) reconcile.Device {
+	q := d.Deployables[0]
+	q.ID, q.Name, q.Offer = id, strings.Clone(q.Name), reconcile.ProviderUUID(q.Name)
+	tree.Providers[q.Offer] = reconcile.Provider{Name: strings.Clone(q.Name), Parent: "root", Generation: 2}
+	q.Attributes = append([]reconcile.Attribute(nil), q.Attributes...)
+	q.Handles = []reconcile.Handle{{ID: id, Type: arq.HandlePCI, Info: strings.Clone(q.Handles[0].Info)}}
+	board := strings.Clone(*d.StdBoardInfo)
+	d.ID, d.UUID, d.Status, d.State, d.StdBoardInfo = id, "uuid", reconcile.StatusEnabled, reconcile.StateAvailable, &board
+	d.ControlPath.Info = strings.Clone(d.ControlPath.Info)
+	d.Deployables = []reconcile.Deployable{q}
+	return d
+}
+
+// BenchmarkDiff is an unchanged report.
+func BenchmarkDiff(b *testing.B) {
+	for _, n := range []int{1000, 10000, 100000} {
+		b.Run(fmt.Sprintf("handles=%d", n), func(b *testing.B) {
+			have, want, tree := fleet(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if p := reconcile.Diff(have, want, tree); p.Unchanged != n {
+					b.Fatalf("%d of %d unchanged", p.Unchanged, n)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDiffAdded is a first report.
+func BenchmarkDiffAdded(b *testing.B) {
+	for _, n := range []int{1000, 10000, 100000} {
+		b.Run(fmt.Sprintf("handles=%d", n), func(b *testing.B) {
+			_, want, _ := fleet(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if p := reconcile.Diff(reconcile.Inventory{Host: host}, want, reconcile.Tree{}); len(p.Devices) != n {
+					b.Fatalf("%d of %d added", len(p.Devices), n)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDiffRespelt is a report in which every text is spelt differently.
+func BenchmarkDiffRespelt(b *testing.B) {
+	for _, n := range []int{1000, 10000, 100000} {
+		b.Run(fmt.Sprintf("handles=%d", n), func(b *testing.B) {
+			have, want, tree := fleet(n)
+			for i := range want {
+				want[i].ControlPath.Info = strings.ReplaceAll(want[i].ControlPath.Info, " ", "")
+				want[i].Deployables[0].Handles[0].Info = want[i].ControlPath.Info
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if p := reconcile.Diff(have, want, tree); p.Unchanged != n {
+					b.Fatalf("%d of %d unchanged", p.Unchanged, n)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkManaged is the managed-mode pass before an unchanged report.
+func BenchmarkManaged(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprintf("handles=%d", n), func(b *testing.B) {
+			have, want, _ := fleet(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if p := reconcile.Managed(have, want); len(p.Updates) != 0 || p.Err() != nil {
+					b.Fatal("not unchanged")
+				}
+			}
+		})
+	}
+}
