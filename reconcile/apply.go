@@ -25,7 +25,8 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 	durable = sync.OnceFunc(durable)
 	defer durable()
 	res := Result{Host: p.Host, Unchanged: p.Unchanged, Retained: p.Retained()}
-	run := &run{Runner: r, host: p.Host, tree: p.tree, durable: durable}
+	run := &run{Runner: r, host: p.Host, durable: durable}
+	run.look(p.tree)
 	problems := p.Problems
 	devices := p.Devices
 	for round := 1; len(devices) > 0; round++ {
@@ -48,7 +49,7 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 			run.add(Problem{Reason: ReasonUnreachable, Detail: "look again: " + err.Error()})
 			break
 		}
-		run.tree = next.tree
+		run.look(next.tree)
 		problems = next.Problems
 		devices = slices.DeleteFunc(next.Devices, func(d DevicePlan) bool { return !again[d.key()] })
 	}
@@ -79,12 +80,21 @@ func failed(devices []DevicePlan, which map[key]bool, err error) []Outcome {
 type run struct {
 	*Runner
 	host     string
-	tree     Tree
 	durable  func()
-	failures atomic.Int32 // consecutive transport failures of Placement
+	root     string
+	tree     map[string]Provider // by uuid
+	failures atomic.Int32        // consecutive transport failures of Placement
 
 	mu       sync.Mutex
 	problems []Problem
+}
+
+// look takes over what a read of Placement showed.
+func (u *run) look(t Tree) {
+	u.root, u.tree = t.Root, make(map[string]Provider, len(t.Providers))
+	for _, p := range t.Providers {
+		u.tree[p.UUID] = p
+	}
 }
 
 // errCircuit is why a device was not tried.
@@ -298,7 +308,7 @@ func (u *run) versions(t *task) []Version {
 // this process's own last write of the same inventory.
 func (u *run) unchanged(name, class string, total, reserved int) bool {
 	id := ProviderUUID(name)
-	p, ok := u.tree.Providers[id]
+	p, ok := u.tree[id]
 	return ok && u.standing(id, lastWrite{p.Generation, total, reserved, class})
 }
 

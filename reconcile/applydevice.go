@@ -227,8 +227,8 @@ func (u *run) reserve(ctx context.Context, t *task, s Reserve) error {
 // state starts a provider's state from what the tree showed.
 func (u *run) state(name string) ProviderState {
 	id := ProviderUUID(name)
-	p, ok := u.tree.Providers[id]
-	return ProviderState{UUID: id, Name: name, Parent: u.tree.Root, Generation: p.Generation, Known: ok}
+	p, ok := u.tree[id]
+	return ProviderState{UUID: id, Name: name, Parent: u.root, Generation: p.Generation, Known: ok}
 }
 
 // refresh answers a generation conflict: the inventory follows the row as it

@@ -13,7 +13,7 @@ import (
 // as a report left them, reported, and as Placement shows them.
 func fleet(n int) (reconcile.Inventory, []reconcile.Device, reconcile.Tree) {
 	inv := reconcile.Inventory{Host: host}
-	tree := reconcile.Tree{Root: "root", Providers: map[string]reconcile.Provider{"root": {Name: host}}}
+	tree := reconcile.Tree{Root: "root", Providers: []reconcile.Provider{{UUID: "root", Name: host}}}
 	want := make([]reconcile.Device, n)
 	for i := range n {
 		info := fmt.Sprintf(`{"bus": "%02x", "device": "%02x", "domain": "%04x", "function": "%d"}`, i>>8&255, i>>3&31, i>>16, i&7)
@@ -31,17 +31,17 @@ func fleet(n int) (reconcile.Inventory, []reconcile.Device, reconcile.Tree) {
 			}},
 		}
 		want[i] = d
-		inv.Devices = append(inv.Devices, storedAs(d, int64(i+1), tree))
+		inv.Devices = append(inv.Devices, storedAs(d, int64(i+1), &tree))
 	}
 	return inv, want, tree
 }
 
 // storedAs is the row of a reported device, read from a database: no text is
 // shared with the report.
-func storedAs(d reconcile.Device, id int64, tree reconcile.Tree) reconcile.Device {
+func storedAs(d reconcile.Device, id int64, tree *reconcile.Tree) reconcile.Device {
 	q := d.Deployables[0]
 	q.ID, q.Name, q.Offer = id, strings.Clone(q.Name), reconcile.ProviderUUID(q.Name)
-	tree.Providers[q.Offer] = reconcile.Provider{Name: strings.Clone(q.Name), Parent: "root", Generation: 2}
+	tree.Providers = append(tree.Providers, reconcile.Provider{UUID: strings.Clone(q.Offer), Name: strings.Clone(q.Name), Parent: "root", Generation: 2})
 	q.Attributes = append([]reconcile.Attribute(nil), q.Attributes...)
 	q.Handles = []reconcile.Handle{{ID: id, Type: arq.HandlePCI, Info: strings.Clone(q.Handles[0].Info)}}
 	board := strings.Clone(*d.StdBoardInfo)

@@ -17,7 +17,7 @@ import (
 // named in the plan's problems.
 func Diff(have Inventory, want []Device, tree Tree) Plan {
 	d := &differ{
-		have: have, want: want, tree: tree,
+		have: have, want: want, tree: tree, find: finder{list: tree.Providers},
 		match: fill(len(want), -1), found: fill(len(have.Devices), -1),
 		plan: Plan{Host: have.Host, Root: tree.Root, want: want, tree: tree},
 	}
@@ -36,6 +36,7 @@ type differ struct {
 	have Inventory
 	want []Device
 	tree Tree
+	find finder // of tree
 
 	match []int // want -> have, -1 new, -2 repeated
 	found []int // have -> want, -1 not reported

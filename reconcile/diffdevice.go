@@ -113,11 +113,11 @@ func reserve(h *Device, p *Deployable) Reserve {
 // inTree reports whether the tree shows the provider of a stored deployable.
 func (d *differ) inTree(p *Deployable) bool {
 	if p.Offer != "" {
-		if v, ok := d.tree.Providers[p.Offer]; ok && v.Name == p.Name {
+		if v, ok := d.find.find(p.Offer); ok && v.Name == p.Name {
 			return true
 		}
 	}
-	_, ok := d.tree.Providers[ProviderUUID(p.Name)]
+	_, ok := d.find.find(ProviderUUID(p.Name))
 	return ok
 }
 
@@ -136,7 +136,7 @@ func (d *differ) same(h, w *Device) bool {
 			!sameAttributes(p.Attributes, q.Attributes) || !sameHandles(p.Handles, q.Handles) {
 			return false
 		}
-		if v, ok := d.tree.Providers[p.Offer]; !ok || v.Name != p.Name {
+		if v, ok := d.find.find(p.Offer); !ok || v.Name != p.Name {
 			return false
 		}
 		known++
@@ -189,8 +189,8 @@ func (d *differ) orphans() {
 		}
 	}
 	var names []string
-	for id, p := range d.tree.Providers {
-		if id != d.tree.Root && !rows[p.Name] && id == ProviderUUID(p.Name) {
+	for _, p := range d.tree.Providers {
+		if p.UUID != d.tree.Root && !rows[p.Name] && p.UUID == ProviderUUID(p.Name) {
 			names = append(names, p.Name)
 		}
 	}

@@ -64,19 +64,6 @@ type Placement interface {
 	Drop(ctx context.Context, uuid string) error
 }
 
-// Tree is what one read of Placement showed under a host's root.
-type Tree struct {
-	Root      string              // uuid of the host's own provider
-	Providers map[string]Provider // by uuid, the root included
-}
-
-// Provider is one resource provider of a tree.
-type Provider struct {
-	Name       string
-	Parent     string // uuid
-	Generation int
-}
-
 // ProviderState is what Placement shall hold for one deployable.
 type ProviderState struct {
 	UUID, Name string

@@ -51,11 +51,12 @@ func (c *Client) tree(ctx context.Context, host, root string) (t reconcile.Tree,
 	if err != nil {
 		return reconcile.Tree{}, false, err
 	}
-	t = reconcile.Tree{Root: root, Providers: make(map[string]reconcile.Provider, len(found))}
-	for _, p := range found {
-		t.Providers[p.UUID] = reconcile.Provider{Name: p.Name, Parent: p.Parent, Generation: p.Generation}
+	t = reconcile.Tree{Root: root, Providers: make([]reconcile.Provider, len(found))}
+	for i, p := range found {
+		t.Providers[i] = reconcile.Provider{UUID: p.UUID, Name: p.Name, Parent: p.Parent, Generation: p.Generation}
+		ok = ok || p.UUID == root && p.Name == host
 	}
-	return t, t.Providers[root].Name == host, nil
+	return t, ok, nil
 }
 
 func (c *Client) providers(ctx context.Context, query string) ([]provider, error) {

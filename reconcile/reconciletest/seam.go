@@ -23,9 +23,9 @@ func (p *Placement) Tree(ctx context.Context, host string) (reconcile.Tree, erro
 	if len(roots) != 1 {
 		return reconcile.Tree{}, &reconcile.NoRootError{Host: host}
 	}
-	t := reconcile.Tree{Root: roots[0].UUID, Providers: map[string]reconcile.Provider{}}
+	t := reconcile.Tree{Root: roots[0].UUID}
 	for _, q := range p.Providers("", "", t.Root) {
-		t.Providers[q.UUID] = reconcile.Provider{Name: q.Name, Parent: q.Parent, Generation: q.Generation}
+		t.Providers = append(t.Providers, reconcile.Provider{UUID: q.UUID, Name: q.Name, Parent: q.Parent, Generation: q.Generation})
 	}
 	return t, nil
 }
