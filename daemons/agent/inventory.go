@@ -47,8 +47,7 @@ func (r remoteInventory) AttachHandles(ctx context.Context, hostname string) (ha
 
 func (r remoteInventory) UpdateAttachInfo(ctx context.Context, u cyborg.AttachInfoUpdate) (*cyborg.AttachHandle, error) {
 	h, err := r.objects.AttachHandle.UpdateAttachInfo(ctx, u.UUID, u.Expected.Dict(), u.AttachInfo, u.RequireUnallocated)
-	var missing *arq.NotFoundError
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*arq.NotFoundError](err); ok {
 		return nil, &cyborg.HandleNotFoundError{UUID: u.UUID}
 	}
 	return h, err

@@ -159,8 +159,8 @@ func (l *lines) count(word string) int {
 	return strings.Count(l.text.String(), word)
 }
 
-// started makes an agent of one driver and returns what its start says: nil once it is ready.
-func started(t *testing.T, d *driver, c *conductor) (err error, log *lines) {
+// started makes an agent of one driver and returns its log and what its start says: nil once it is ready.
+func started(t *testing.T, d *driver, c *conductor) (log *lines, err error) {
 	t.Helper()
 	log = &lines{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -172,7 +172,7 @@ func started(t *testing.T, d *driver, c *conductor) (err error, log *lines) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.Run(ctx), log
+	return log, a.Run(ctx)
 }
 
 var errBroken = errors.New("broken")

@@ -29,7 +29,7 @@ func TestPeriodic(t *testing.T) {
 		go func() { ended <- a.Run(ctx) }()
 		reports := func(after time.Duration, want int) {
 			t.Helper()
-			time.Sleep(after)
+			<-time.After(after)
 			synctest.Wait()
 			c.mu.Lock()
 			defer c.mu.Unlock()

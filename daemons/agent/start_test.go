@@ -18,7 +18,7 @@ func TestPhaseOne(t *testing.T) {
 	refusal := &agent.ConfigError{Err: errors.New("refused")}
 	d := &driver{initErr: refusal, discover: device(cpid)}
 	c := &conductor{minor: 1}
-	err, _ := started(t, d, c)
+	_, err := started(t, d, c)
 	if !errors.Is(err, refusal) || d.asked > 0 || c.reads > 0 || c.reports != nil {
 		t.Errorf("Run() = %v after %d discoveries, %d reads, reports %v", err, d.asked, c.reads, c.reports)
 	}
@@ -78,7 +78,7 @@ func TestStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := tt.conductor
-			err, log := started(t, &driver{discover: tt.discover}, c)
+			log, err := started(t, &driver{discover: tt.discover}, c)
 			var config *agent.ConfigError
 			if errors.As(err, &config) != tt.config || err != nil && !tt.config {
 				t.Fatalf("Run() = %v", err)
@@ -108,7 +108,7 @@ func TestStart(t *testing.T) {
 func TestUpdateExpectsWhatWasRead(t *testing.T) {
 	t.Parallel()
 	c := &conductor{minor: 1, info: managed, cpid: cpid}
-	if err, _ := started(t, &driver{discover: device(unmanaged)}, c); err != nil {
+	if _, err := started(t, &driver{discover: device(unmanaged)}, c); err != nil {
 		t.Fatal(err)
 	}
 	want := []cyborg.AttachInfoUpdate{{
@@ -129,12 +129,12 @@ func TestOldConductor(t *testing.T) {
 	t.Parallel()
 	old := &cyborgrpc.TooOldError{Operation: "DeviceList.get_by_hostname", Err: errBroken}
 	c := &conductor{minor: 1, readErr: old}
-	err, log := started(t, &driver{discover: device(cpid)}, c)
+	log, err := started(t, &driver{discover: device(cpid)}, c)
 	if err != nil || len(c.reports) != 1 || log.count("level=WARN") != 1 {
 		t.Errorf("without a feature: %v, %d reports, log %s", err, len(c.reports), log.text.String())
 	}
 	c = &conductor{minor: 1, readErr: old}
-	err, log = started(t, &driver{discover: device(cpid), needs: agent.Needs{Indirection: "managed mode"}}, c)
+	log, err = started(t, &driver{discover: device(cpid), needs: agent.Needs{Indirection: "managed mode"}}, c)
 	if err != nil || c.reports != nil || log.count("managed mode") != 1 || log.count("upgrade conductors first") != 1 {
 		t.Errorf("with one: %v, %d reports, log %s", err, len(c.reports), log.text.String())
 	}

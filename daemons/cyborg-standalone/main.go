@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 
@@ -16,11 +17,11 @@ const usage = `usage: cyborg-standalone demo [-o json] [--sysfs DIR --device-spe
 `
 
 func main() {
-	if len(os.Args) < 2 {
-		os.Stderr.WriteString(usage)
-		os.Exit(2)
+	command, args := "", os.Args[1:]
+	if len(args) > 0 {
+		command, args = args[0], args[1:]
 	}
-	switch args := os.Args[2:]; os.Args[1] {
+	switch command {
 	case "demo":
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
@@ -28,7 +29,7 @@ func main() {
 	case "serve":
 		os.Exit(standalone.Main(context.Background(), args, os.Environ(), os.Stdout, os.Stderr))
 	default:
-		os.Stderr.WriteString(usage)
+		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	}
 }

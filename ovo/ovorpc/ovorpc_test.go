@@ -172,8 +172,7 @@ func TestCap(t *testing.T) {
 	_, instance := lamps.Switch(t.Context(), &Lamp{}, true)
 	_, backport := via.ObjectBackportVersions(t.Context(), nil, nil)
 	for name, err := range map[string]error{"allowed": via.Allowed(), "class": class, "instance": instance, "backport": backport} {
-		var refused *rpc.VersionCapError
-		if !errors.As(err, &refused) {
+		if _, ok := errors.AsType[*rpc.VersionCapError](err); !ok {
 			t.Errorf("%s: %v, want *rpc.VersionCapError", name, err)
 		}
 	}

@@ -286,8 +286,7 @@ func TestNothingElseIsCallable(t *testing.T) {
 	for _, call := range [][2]string{{"DeviceList", "destroy"}, {"DeviceList", "obj_reset_changes"}, {"Device", "save"}} {
 		_, err := w.conductor.Indirection().ObjectClassActionVersions(t.Context(), call[0], call[1],
 			ovo.Manifest{"DeviceList": "1.0", "Device": "1.5"}, json.RawMessage(`["h"]`), json.RawMessage(`{}`))
-		var unsupported *cyborgrpc.UnsupportedMethodError
-		if !errors.As(err, &unsupported) {
+		if _, ok := errors.AsType[*cyborgrpc.UnsupportedMethodError](err); !ok {
 			t.Errorf("%s.%s: %v", call[0], call[1], err)
 		}
 	}

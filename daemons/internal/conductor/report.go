@@ -60,8 +60,7 @@ func read(host string, reported []cyborgrpc.ReportedDevice) (want []reconcile.De
 			Host: host, Device: device.ControlPath.Info, Reason: reconcile.ReasonInvalid,
 			Detail: fmt.Sprintf("device %d of the report: %v", i, err),
 		}
-		var unset *inventory.UnsetError
-		if errors.As(err, &unset) {
+		if unset, ok := errors.AsType[*inventory.UnsetError](err); ok {
 			p.Field = unset.Path
 		}
 		refused = append(refused, p)

@@ -37,7 +37,7 @@ func (m *Manager) arqCreate(ctx context.Context, a cyborgrpc.ARQCreateArgs) (jso
 // arqDeleteByUUID deletes what it can and then names what it did not find.
 func (m *Manager) arqDeleteByUUID(ctx context.Context, a cyborgrpc.ARQDeleteByUUIDArgs) error {
 	var missing []string
-	for _, uuid := range strings.Split(a.ARQs, ",") {
+	for uuid := range strings.SplitSeq(a.ARQs, ",") {
 		current, err := m.request(ctx, uuid)
 		if err == nil {
 			err = m.leave(ctx, current, arq.LeaveDelete)

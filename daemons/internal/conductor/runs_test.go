@@ -13,6 +13,9 @@ import (
 // report is a report of n devices; runs never look into it.
 func report(n int) []cyborgrpc.ReportedDevice { return make([]cyborgrpc.ReportedDevice, n) }
 
+// wait passes time in a synctest bubble.
+func wait(d time.Duration) { <-time.After(d) }
+
 // TestRunsOfOneHostAreCoalesced: one at a time, and of those that wait only the newest is carried out.
 func TestRunsOfOneHostAreCoalesced(t *testing.T) {
 	t.Parallel()
@@ -23,7 +26,7 @@ func TestRunsOfOneHostAreCoalesced(t *testing.T) {
 			if running++; running > 1 {
 				t.Error("two runs of one host at once")
 			}
-			time.Sleep(10 * time.Second)
+			wait(10 * time.Second)
 			carried = append(carried, len(reported))
 			running--
 			return nil
@@ -31,7 +34,7 @@ func TestRunsOfOneHostAreCoalesced(t *testing.T) {
 		answers := make(chan error, 4)
 		for n := range 4 {
 			go func() {
-				time.Sleep(time.Duration(n) * time.Second)
+				wait(time.Duration(n) * time.Second)
 				answers <- s.submit(t.Context(), "h", report(n), time.Minute)
 			}()
 		}
@@ -54,7 +57,7 @@ func TestHostsRunSideBySide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &runs{carryOut: func(context.Context, string, []cyborgrpc.ReportedDevice, func()) error {
-			time.Sleep(10 * time.Second)
+			wait(10 * time.Second)
 			return nil
 		}}
 		began := time.Now()
@@ -89,9 +92,9 @@ func TestReplyBudget(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				finished := false
 				s := &runs{carryOut: func(_ context.Context, _ string, _ []cyborgrpc.ReportedDevice, durable func()) error {
-					time.Sleep(tt.durable)
+					wait(tt.durable)
 					durable()
-					time.Sleep(tt.done - tt.durable)
+					wait(tt.done - tt.durable)
 					finished = true
 					return tt.err
 				}}

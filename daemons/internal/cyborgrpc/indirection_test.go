@@ -81,8 +81,7 @@ func TestOldConductor(t *testing.T) {
 			t.Parallel()
 			objects, bus := remote(t, ep(t))
 			_, err := objects.DeviceList.GetByHostname(t.Context(), "h")
-			var old *cyborgrpc.TooOldError
-			if !errors.As(err, &old) {
+			if _, ok := errors.AsType[*cyborgrpc.TooOldError](err); !ok {
 				t.Fatalf("GetByHostname() = %v, want *TooOldError", err)
 			}
 			if !strings.Contains(err.Error(), "upgrade conductors first") || !strings.Contains(err.Error(), "DeviceList.get_by_hostname") {

@@ -3,6 +3,7 @@ package cyborgrpc
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-cyborg/cyborg/rpc"
@@ -44,12 +45,10 @@ func parseCap(option, value string, allowed []string, limit *rpc.Version) error 
 	if value == "" {
 		return nil
 	}
-	for _, a := range allowed {
-		if value == a {
-			v, err := rpc.ParseVersion(value)
-			*limit = v
-			return err
-		}
+	if slices.Contains(allowed, value) {
+		v, err := rpc.ParseVersion(value)
+		*limit = v
+		return err
 	}
 	return &CapError{Option: option, Value: value, Allowed: allowed}
 }

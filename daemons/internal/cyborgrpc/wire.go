@@ -61,8 +61,7 @@ func (w Wire) appendObject(dst []byte, o ovo.Object) ([]byte, error) {
 		return nil, err
 	}
 	out, err := w.registry.AppendAt(dst, o, w.versions[view.Class().Name()], w.versions)
-	var above *ovo.InvalidTargetError
-	if errors.As(err, &above) { // it was received at an older version than 17.0.0's: it goes on as it came
+	if _, ok := errors.AsType[*ovo.InvalidTargetError](err); ok { // it was received at an older version than 17.0.0's: it goes on as it came
 		return w.registry.Append(dst, o)
 	}
 	return out, err

@@ -82,8 +82,7 @@ func TestRequestsTravelAtRelease17(t *testing.T) {
 func TestUnexpressibleContent(t *testing.T) {
 	t.Parallel()
 	_, err := cyborgrpc.NewWire(registry(t)).Serialize(t.Context(), extARQ(map[string]any{"spare": nil}))
-	var refused *ovo.ActionError
-	if !errors.As(err, &refused) {
+	if _, ok := errors.AsType[*ovo.ActionError](err); !ok {
 		t.Errorf("Serialize() = %v, want *ovo.ActionError", err)
 	}
 }
@@ -164,8 +163,10 @@ func TestMalformedDeviceLeavesTheOthers(t *testing.T) {
 func TestGroupsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	groups := []arq.Group{{
-		{Key: "resources:FPGA", Value: "1"}, {Key: "accel:bitstream_id", Null: true},
-		{Key: "resources:CUSTOM_A", Value: "2"}, {Key: "trait:CUSTOM_B", Value: "required"},
+		{Key: "resources:FPGA", Value: "1"},
+		{Key: "accel:bitstream_id", Null: true},
+		{Key: "resources:CUSTOM_A", Value: "2"},
+		{Key: "trait:CUSTOM_B", Value: "required"},
 	}, {}}
 	dicts, err := cyborgrpc.GroupDicts(groups)
 	if err != nil {

@@ -95,7 +95,7 @@ func (w *world) report(ctx context.Context, d detail) error {
 	}
 	want := len(w.selection.Selected())
 	d["devices"], d["deployables"], d["attach_handles"] = len(listed.Devices), deployables.Len(), handles.Len()
-	d["rest"] = answer{Status: devices.Status}
+	d["rest"] = devices
 	if err := holds(
 		that(len(listed.Devices) == want, "GET /v2/devices shows %d devices, want %d", len(listed.Devices), want),
 		that(deployables.Len() == want, "%d deployables are stored, want %d", deployables.Len(), want),

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -61,7 +62,7 @@ func (h logHandler) Handle(_ context.Context, r slog.Record) error {
 
 // WithAttrs implements [slog.Handler].
 func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	h.attrs = append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)
+	h.attrs = append(slices.Clip(h.attrs), attrs...)
 	return h
 }
 

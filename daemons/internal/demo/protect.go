@@ -30,7 +30,7 @@ func (w *world) conflict(ctx context.Context, d detail) error {
 	if err != nil {
 		return err
 	}
-	d["error"], d["sent_reports"] = text(refusal), w.reports()
+	d["error"], d["sent_reports"] = said(refusal), w.reports()
 	d["info_before"], d["info_after"] = before.AttachInfo.Value(), after.AttachInfo.Value()
 	var config *agent.ConfigError
 	return holds(
@@ -160,7 +160,7 @@ func (w *world) classGuard(ctx context.Context, d detail) error {
 	guarded := w.now.selecting(address)
 	refusal := w.restart(ctx, guarded)
 	sent := len(w.wire.requests())
-	d["error"], d["sent"] = text(refusal), sent
+	d["error"], d["sent"] = said(refusal), sent
 	guarded.AllowUnsafe = true
 	if err := w.restart(ctx, guarded); err != nil {
 		return err
@@ -181,6 +181,6 @@ func (w *world) schema(ctx context.Context, d detail) error {
 		return err
 	}
 	refusal := w.restart(ctx, s)
-	d["error"], d["key"] = text(refusal), key
+	d["error"], d["key"] = said(refusal), key
 	return holds(named(refusal, "device_spec", "value 1", key))
 }

@@ -160,9 +160,9 @@ func (w *world) cap(ctx context.Context, d detail) error {
 	}
 	defer func() { _ = client.Close(context.WithoutCancel(ctx)) }()
 	_, callErr := objects.DeviceList.GetByHostname(ctx, hostName)
-	d["call_error"], d["sent"] = text(callErr), len(wire.requests())
+	d["call_error"], d["sent"] = said(callErr), len(wire.requests())
 	startErr := w.restart(ctx, capped)
-	d["error"], d["sent"] = text(startErr), len(wire.requests())+len(w.wire.requests())
+	d["error"], d["sent"] = said(startErr), len(wire.requests())+len(w.wire.requests())
 	var refused *rpc.VersionCapError
 	return holds(
 		that(errors.As(callErr, &refused), "the call was not refused by the cap: %v", callErr),
@@ -193,7 +193,7 @@ func named(err error, words ...string) claim {
 	return that(true, "")
 }
 
-func text(err error) string {
+func said(err error) string {
 	if err == nil {
 		return ""
 	}

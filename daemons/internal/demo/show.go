@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -40,69 +41,77 @@ func Tables(out io.Writer) func(Result) error {
 	}
 }
 
-// width is the longest value a table shows on one line.
-const width = 150
+// A value takes at most so many lines of so many columns.
+const (
+	width = 150
+	lines = 4
+)
 
-// rows are the members of a detail, in order; a list and a dict of texts take a line for each element.
+// rows are the members of a detail, in order; a long value goes on over several lines.
 func rows(d map[string]any) [][2]string {
 	var out [][2]string
-	for _, key := range sortedKeys(d) {
-		switch v := d[key].(type) {
-		case map[string]string:
-			for i, k := range sortedKeys(v) {
-				out = append(out, [2]string{once(key, i), k + "  " + v[k]})
+	for _, key := range slices.Sorted(maps.Keys(d)) {
+		for i, line := range text(d[key]) {
+			if i > 0 {
+				key = ""
 			}
-		case []string:
-			for i, line := range wrap(v) {
-				out = append(out, [2]string{once(key, i), line})
-			}
-		case string:
-			for i, line := range fold(v) {
-				out = append(out, [2]string{once(key, i), line})
-			}
-		default:
-			out = append(out, [2]string{key, cut(compact(v))})
+			out = append(out, [2]string{key, line})
 		}
 	}
 	return out
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// once is the key on the first of its lines.
-func once(key string, line int) string {
-	if line > 0 {
-		return ""
-	}
-	return key
-}
-
-// wrap puts short texts side by side.
-func wrap(texts []string) []string {
-	var lines []string
-	line := ""
-	for _, t := range texts {
-		if line != "" && len(line)+1+len(t) > width {
-			lines, line = append(lines, line), ""
+// text is a value for people.
+func text(v any) []string {
+	switch v := v.(type) {
+	case map[string]string:
+		var out []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, k+"  "+v[k])
 		}
-		line = strings.TrimSpace(line + " " + t)
+		return out
+	case []string:
+		return wrap(strings.Fields(strings.Join(v, " ")), " ")
+	case string:
+		return wrap(strings.Fields(v), " ")
+	case answer:
+		return shorten(wrap(strings.SplitAfter(v.gist(), ","), ""))
 	}
-	return append(lines, line)
+	return shorten(wrap(strings.SplitAfter(compact(v), ","), ""))
 }
 
-// fold breaks a long text between words.
-func fold(text string) []string { return wrap(strings.Fields(text)) }
-
-func cut(s string) string {
-	if len(s) > width {
-		return s[:width-1] + "…"
+// gist is what an answer says of an attach handle, or all of it.
+func (a answer) gist() string {
+	var body struct {
+		State string          `json:"state"`
+		Info  json.RawMessage `json:"attach_handle_info"`
 	}
-	return s
+	if json.Unmarshal(a.Body, &body) != nil || body.Info == nil {
+		return compact(a)
+	}
+	return fmt.Sprintf("%d  state %s, attach_handle_info %s", a.Status, body.State, body.Info)
+}
+
+// wrap puts pieces side by side until a line is full.
+func wrap(pieces []string, separator string) []string {
+	var out []string
+	line := ""
+	for _, p := range pieces {
+		if line != "" && len(line)+len(separator)+len(p) > width {
+			out, line = append(out, line), ""
+		}
+		if line != "" {
+			line += separator
+		}
+		line += p
+	}
+	return append(out, line)
+}
+
+// shorten leaves out what goes beyond the lines of a value.
+func shorten(text []string) []string {
+	if len(text) > lines {
+		text = append(text[:lines-1:lines-1], "…")
+	}
+	return text
 }

@@ -62,17 +62,6 @@ func (t *tap) requests() []request {
 	return slices.Clone(t.sent)
 }
 
-// last returns the newest request of a method.
-func (t *tap) last(method string) (request, error) {
-	all := t.requests()
-	for _, r := range slices.Backward(all) {
-		if r.Method == method {
-			return r, nil
-		}
-	}
-	return request{}, fmt.Errorf("no request %s was sent", method)
-}
-
 // answer is a REST answer as it came.
 type answer struct {
 	Status int             `json:"status"`

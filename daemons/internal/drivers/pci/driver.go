@@ -82,8 +82,7 @@ func (d *Driver) Discover(context.Context) ([]*cyborg.DriverDevice, error) {
 		return nil, err
 	}
 	if err := selection.Err(); err != nil {
-		var class *pci.ClassError
-		if errors.As(err, &class) {
+		if _, ok := errors.AsType[*pci.ClassError](err); ok {
 			err = &agent.ConfigError{Err: err}
 		}
 		return nil, err

@@ -266,8 +266,7 @@ func TestOptionsRefused(t *testing.T) {
 		DeviceSpec:  values(`{"vendor_id": "8086"}`, `{"vendorid": "8086"}`),
 		ExcludeList: []string{"0000:02:*"},
 	})
-	var config *agent.ConfigError
-	if !errors.As(err, &config) {
+	if _, ok := errors.AsType[*agent.ConfigError](err); !ok {
 		t.Fatalf("New() = %v, want a configuration error", err)
 	}
 	for _, word := range []string{"device_spec, value 2", "vendorid", "exclude_list", "0000:02:*"} {
