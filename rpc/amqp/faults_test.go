@@ -107,6 +107,7 @@ func newRig(t *testing.T, n *node, routeWait time.Duration, hosts ...string) *ri
 				t.Errorf("close transport: %v", err)
 			}
 		}
+		r.relay.close()
 	})
 	t.Cleanup(r.stop)
 	until(t, 20*time.Second, "the server to listen", func() bool { return r.ready.Load() > 0 })

@@ -26,8 +26,16 @@ func newRelay(t *testing.T, target string) *relay {
 	r := &relay{listener: l, target: target, conns: map[net.Conn]bool{}}
 	r.wg.Add(1)
 	go r.accept()
-	t.Cleanup(func() { r.thaw(); l.Close(); r.cut(); r.wg.Wait() })
+	t.Cleanup(r.close)
 	return r
+}
+
+// close ends the relay; it may be called again.
+func (r *relay) close() {
+	r.thaw()
+	r.listener.Close()
+	r.cut()
+	r.wg.Wait()
 }
 
 func (r *relay) address() string { return r.listener.Addr().String() }
