@@ -48,7 +48,8 @@ func (s *Store) Begin(ctx context.Context, b arq.Bind) (arq.Request, error) {
 			return err
 		}
 		if t.again && boundAs(q, b) {
-			return nil
+			q, err = t.request(ctx, b.UUID)
+			return err
 		}
 		if _, err := q.State.Next(arq.EventBind); err != nil {
 			return badState(q, arq.EventBind)

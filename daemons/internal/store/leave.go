@@ -18,7 +18,7 @@ func (s *Store) Finish(ctx context.Context, id string, o arq.Outcome) (arq.Reque
 	var q arq.Request
 	err := s.write(ctx, "Finish", func(t *tx) error {
 		var err error
-		if q, err = t.lockRequest(ctx, id); err != nil {
+		if q, err = t.lockOwner(ctx, id); err != nil {
 			return err
 		}
 		next, err := q.State.Next(o.Event)
@@ -61,7 +61,7 @@ func (s *Store) Finish(ctx context.Context, id string, o arq.Outcome) (arq.Reque
 func (s *Store) Release(ctx context.Context, id string, how arq.Leave) (arq.Released, error) {
 	var out arq.Released
 	err := s.write(ctx, "Release", func(t *tx) error {
-		q, err := t.lockRequest(ctx, id)
+		q, err := t.lockOwner(ctx, id)
 		if err != nil {
 			if missing := new(arq.NotFoundError); how == arq.LeaveDelete && t.again && errors.As(err, &missing) {
 				return nil // an attempt whose COMMIT was not answered deleted it

@@ -116,8 +116,27 @@ func (t *tx) request(ctx context.Context, id string) (arq.Request, error) {
 	return rs[0], nil
 }
 
-// lockRequest locks an ARQ's row and reads the ARQ.
+// lockRequest locks an ARQ's row and reads the ARQ without its handle. The row
+// is read by the locking statement itself: what is read later cannot be older.
 func (t *tx) lockRequest(ctx context.Context, id string) (arq.Request, error) {
+	var row requestRow
+	found, err := t.one(ctx, &row, "SELECT "+requestColumns+" FROM extended_accelerator_requests e WHERE e.uuid = ?"+t.s.d.forUpdate, id)
+	if err != nil {
+		return arq.Request{}, err
+	}
+	if !found {
+		return arq.Request{}, notFound("ExtArq", "uuid", id)
+	}
+	var p profileRow
+	if _, err := t.one(ctx, &p, selectProfiles+" WHERE id = ?", row.ProfileID); err != nil {
+		return arq.Request{}, err
+	}
+	row.HandleID = nil
+	return row.request(p.decode()), nil
+}
+
+// lockOwner locks an ARQ's row and reads the ARQ with the handle it owns.
+func (t *tx) lockOwner(ctx context.Context, id string) (arq.Request, error) {
 	if t.s.d.forUpdate != "" {
 		var locked int64
 		found, err := t.one(ctx, &locked, "SELECT id FROM extended_accelerator_requests WHERE uuid = ?"+t.s.d.forUpdate, id)

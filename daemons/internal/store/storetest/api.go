@@ -215,3 +215,43 @@ func inventoryStatements(t *testing.T, target Target) {
 		t.Errorf("%d queries", n)
 	}
 }
+
+// statements is the budget of each transaction, transaction control not
+// counted.
+func statements(t *testing.T, target Target) {
+	var c counter
+	f := newFixture(t, target, func(cfg *store.Config) { cfg.Fault = c.count })
+	var ds []reconcile.Device
+	for i := range 256 {
+		ds = append(ds, f.device(i, 1))
+	}
+	spent := func(name string, budget int32) {
+		t.Helper()
+		if n := c.reads.Load() + c.writes.Load(); n > budget {
+			t.Errorf("%s: %d statements, want at most %d", name, n, budget)
+		}
+		c.reset()
+	}
+	c.reset()
+	ds, err := f.Insert(f.ctx, f.host, ds)
+	f.ok(err)
+	spent("insert of 256 devices", 10)
+	var seen []reconcile.Version
+	var claims []reconcile.Claim
+	for _, d := range ds {
+		p := d.Deployables[0]
+		seen = append(seen, reconcile.Version{ID: p.ID})
+		claims = append(claims, reconcile.Claim{ID: p.ID, Offer: provider(p.Name)})
+	}
+	f.ok2(f.Offer(f.ctx, claims))
+	spent("offer of 256", 1)
+	q := f.requests(1)[0]
+	c.reset()
+	f.bind(q, reconcile.Deployable{Offer: claims[0].Offer})
+	spent("bind", 7)
+	f.release(q, arq.LeaveUnbind)
+	spent("unbind", 5)
+	_, err = f.Withdraw(f.ctx, seen)
+	f.ok(err)
+	spent("withdrawal of 256", 1)
+}

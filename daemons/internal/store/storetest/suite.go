@@ -76,6 +76,7 @@ var cases = []testCase{
 	{"api lists", apiLists},
 	{"request lists take two queries", requestStatements},
 	{"inventory takes five queries", inventoryStatements},
+	{"statement budgets", statements},
 	{"sweeps", sweeps},
 	{"healing", healing},
 	{"text is kept byte for byte", texts},
