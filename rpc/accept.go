@@ -82,7 +82,11 @@ func (a *acceptor) refuse(q *incoming, d Delivery, err error) {
 	if d.Settle(false) != nil || q.wire.MsgID == "" || q.wire.ReplyQueue == "" {
 		return
 	}
-	a.reply(q, wire.Reply{Failure: a.failure(q, builtin("ValueError", "malformed request: %s", err)), Ending: true})
+	failure, err := encodeFailure(&RemoteError{Class: Class{"builtins", "ValueError"}, Message: "malformed request: " + err.Error()})
+	if err != nil {
+		return
+	}
+	a.reply(q, wire.Reply{Failure: failure, Ending: true})
 }
 
 // duplicates remembers the last ids; an empty one is never remembered.

@@ -116,6 +116,9 @@ func builtinExceptions() rpc.Exceptions {
 		toBuiltin[*ovo.TypeError]("TypeError"),
 		toBuiltin[*ovo.OverflowError]("OverflowError"),
 		toBuiltin[*ovo.ValueError]("ValueError"),
+		toBuiltin[*ovo.SyntaxError]("ValueError"),
+		toBuiltin[*ovo.TextError]("ValueError"),
+		toBuiltin[*ovo.DuplicateKeyError]("ValueError"),
 	}
 }
 
