@@ -13,7 +13,7 @@ import (
 
 // Bind fills method sets with calls through an indirection. Each set is a pointer to a struct that [Methods] gave to a class of the registry:
 //
-//	err := registry.Bind(conductor, &objs.Device, &objs.DeviceList)
+//	err := registry.Bind(conductor, &objs.Volume, &objs.VolumeList)
 //
 // A function so filled encodes its arguments, sends them, applies the changes that an instance method made to the object, and decodes the result. Objects that come
 // back too new are sent to ObjectBackportVersions once. A nil context is an [*OrphanedObjectError], and nothing is sent. The functions are safe

@@ -55,7 +55,7 @@ func (modelCarrier) encode(e *encoder, v reflect.Value) error {
 	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return e.value(nil)
 	}
-	return e.any(v.Interface())
+	return e.value(v.Interface())
 }
 
 func (c modelCarrier) decode(d *decoder, v reflect.Value) error {

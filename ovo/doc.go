@@ -6,7 +6,7 @@
 // An object is a struct of cells. A cell, [Field] or [Null], holds a value and knows whether it is unset, null or changed; its tag gives the wire
 // name, its Go type the wire type and whether the field can be null:
 //
-//	type Device struct {
+//	type Volume struct {
 //		ovo.Base
 //		UUID     ovo.Field[string]      `ovo:"uuid,UUID"`
 //		Hostname ovo.Null[string]       `ovo:"hostname"`
@@ -17,7 +17,7 @@
 // A class is a name, such a struct and its [History], the change log as data. The class's version and everything that must happen when an object is
 // written for an older peer follow from it:
 //
-//	var class = ovo.NewClass[Device]("Device", ovo.History{
+//	var class = ovo.NewClass[Volume]("Volume", ovo.History{
 //		ovo.V("1.0"),
 //		ovo.V("1.1", ovo.Adds("status")),            // left out for a 1.0 peer
 //		ovo.V("1.2", ovo.AddsValue("status", Lost)), // refused for a 1.1 peer
@@ -64,7 +64,7 @@
 // # Errors and limits
 //
 // Errors with a Python counterpart have a method PythonClass. A [FieldError] says where in an object the cause was, as
-// "DriverDevice.deployable_list[3].name". What Python lets pass silently and Go does not: a key that occurs twice ([DuplicateKeyError]), nesting beyond 200 levels ([ErrDepth]), text
+// "Volume.parts[3].name". What Python lets pass silently and Go does not: a key that occurs twice ([DuplicateKeyError]), nesting beyond 200 levels ([ErrDepth]), text
 // that no Go string can hold ([TextError]). A class has at most 64 fields.
 //
 // # Classes as data

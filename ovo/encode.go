@@ -2,7 +2,6 @@ package ovo
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/big"
 	"net/netip"
 	"slices"
@@ -246,6 +245,9 @@ func (e *encoder) value(v any) (err error) {
 	case *Dict:
 		return e.dict(v)
 	case json.RawMessage:
+		if len(v) == 0 {
+			return e.value(nil)
+		}
 		e.b = append(e.b, v...)
 	case Object:
 		c, err := e.reg.classOf(v)
@@ -254,7 +256,7 @@ func (e *encoder) value(v any) (err error) {
 		}
 		return e.object(c, c.address(v))
 	default:
-		return &TypeError{fmt.Sprintf("a %T has no form in JSON", v)}
+		return e.goValue(v)
 	}
 	return err
 }

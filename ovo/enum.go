@@ -16,7 +16,7 @@ func OneOf[T ~string](values ...T) Values { return Values{Tuple(anySlice(values)
 func ListedOneOf[T ~string](values ...T) Values { return Values{anySlice(values)} }
 
 // SubstringOf returns the values of an enum that was given a plain string: every substring of it is valid, the empty
-// one included. Cyborg's ControlpathID.cpid_type is such a field.
+// one included.
 func SubstringOf(s string) Values { return Values{s} }
 
 func anySlice[T ~string](values []T) []any {

@@ -11,7 +11,7 @@ import (
 
 // FieldError says where in an object a value was refused.
 type FieldError struct {
-	// Path is the way to the value from the outermost object, for example "DriverDevice.deployable_list[3].name".
+	// Path is the way to the value from the outermost object, for example "Volume.parts[3].name".
 	Path string
 	// Err is what was wrong with the value.
 	Err error

@@ -16,7 +16,7 @@ func (r *Registry) Fingerprints() map[string]string {
 	return prints
 }
 
-// Fingerprint returns the version and the MD5 of the [Class.Contract], such as "1.0-59b73b3859e4ab6f7bcfa8bf62c6346b". It changes whenever the contract with
+// Fingerprint returns the version and the MD5 of the [Class.Contract], with a hyphen between them. It changes whenever the contract with
 // peers does.
 func (c *Class) Fingerprint(extra ...any) string {
 	sum := md5.Sum([]byte(c.Contract(extra...))) //nolint:gosec // see the import

@@ -11,7 +11,7 @@ type List[X any] struct {
 
 // ListOf returns a list object of type L that holds the given members and is not marked changed:
 //
-//	list := ovo.ListOf[DeviceList](devices)
+//	list := ovo.ListOf[VolumeList](volumes)
 //
 // The list keeps the slice.
 func ListOf[L, X any, P interface {

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-cyborg/cyborg/ovo/pyjson"
 )
@@ -27,7 +25,7 @@ type Serializer struct {
 // untouched, and other Go values go through encoding/json.
 func (s Serializer) Append(dst []byte, v any) ([]byte, error) {
 	e := encoder{reg: s.Registry, b: dst}
-	if err := e.any(v); err != nil {
+	if err := e.value(v); err != nil {
 		return dst, err
 	}
 	return e.b, nil
@@ -73,21 +71,18 @@ func (s Serializer) Deserialize(ctx context.Context, raw json.RawMessage, v any)
 	return d.r.End()
 }
 
-// any writes a Go value.
-func (e *encoder) any(v any) error {
-	switch v.(type) {
-	case nil, bool, int64, float64, string, time.Time, netip.Addr, netip.Prefix, []any, Tuple, *Set, *Dict, json.RawMessage, Object:
-		return e.value(v)
-	}
+// goValue writes a value that is none of the value model's: by the type that a cell of it would have, and otherwise by encoding/json.
+func (e *encoder) goValue(v any) error {
 	c, err := e.reg.carrier(reflect.TypeOf(v))
 	if err == nil {
 		return c.encode(e, reflect.ValueOf(v))
 	}
-	if b, err := json.Marshal(v); err == nil {
-		e.b = append(e.b, b...)
-		return nil
+	b, err := json.Marshal(v)
+	if err != nil {
+		return &TypeError{fmt.Sprintf("a %T has no form in JSON", v)}
 	}
-	return e.value(v)
+	e.b = append(e.b, b...)
+	return nil
 }
 
 // entities is what a decoder needs to treat objects as Python's serializer does.

@@ -6,8 +6,8 @@
 //			t.Fatal(err)
 //		}
 //		ovotest.Check(t, registry, map[string]string{
-//			"Device":     "1.5-29a62fbf137f1317d6d5429ac016a53b",
-//			"DeviceList": "1.0-59b73b3859e4ab6f7bcfa8bf62c6346b",
+//			"Volume":     "1.5-<md5>",
+//			"VolumeList": "1.0-<md5>",
 //		})
 //	}
 //
