@@ -1,0 +1,157 @@
+package amqp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/amqp"
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
+)
+
+var argument = regexp.MustCompile(`\{"([^"]+)",(?:"([^"]*)"|(\d+))\}`)
+
+// arguments reads a broker's list of queue arguments.
+func arguments(text string) amqp091.Table {
+	args := amqp091.Table{}
+	for _, m := range argument.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(m[3]); err == nil {
+			args[m[1]] = int32(n)
+		} else {
+			args[m[1]] = m[2]
+		}
+	}
+	return args
+}
+
+// TestIntegrationDeclarations: what we declare under any options is what Python declared under the same, for the broker too:
+// declaring it once more with Python's flags is no mismatch.
+func TestIntegrationDeclarations(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Peer, Options     string
+			Exchanges, Queues []struct {
+				Name, Type, Durable, Arguments string
+				AutoDelete                     string `json:"auto_delete"`
+			}
+		}
+	}
+	data, err := os.ReadFile(filepath.Join("..", "testdata", "vectors", "rpc", "topology", "option-matrix.json"))
+	must(t, err)
+	must(t, json.Unmarshal(data, &file))
+	for _, c := range file.Cases {
+		if !strings.HasPrefix(c.Peer, "oslo.messaging 18") {
+			continue
+		}
+		t.Run(c.Options, func(t *testing.T) {
+			var o amqp.Options
+			for pair := range strings.SplitSeq(strings.Trim(c.Options, "()"), "&") {
+				if name, value, ok := strings.Cut(pair, "="); ok {
+					must(t, o.Set(name, value))
+				}
+			}
+			o.Hostname = "check" + wire.NewID()[:8] // keeps queue manager's names apart
+			tr, exchange := transport(t, o)
+			topic := "check-" + wire.NewID()[:12]
+			r, stop := listening(t, tr, rpc.Source{Topic: topic, Server: "h"})
+			replies, stopReplies := listening(t, tr, rpc.Source{ReplyQueue: "reply_" + topic})
+			if !<-r.up || !<-replies.up {
+				t.Fatal("not listening")
+			}
+			ch := raw(t)
+			for _, x := range c.Exchanges {
+				name := strings.Replace(strings.Replace(x.Name, "t_fanout", topic+"_fanout", 1), "cyborg", exchange, 1)
+				must(t, ch.ExchangeDeclare(name, x.Type, x.Durable == "true", x.AutoDelete == "true", false, false, nil))
+			}
+			for _, q := range c.Queues {
+				name, own := pythonsName(q.Name, topic)
+				if !own {
+					continue // a name with a random part
+				}
+				_, err := ch.QueueDeclare(name, q.Durable == "true", q.AutoDelete == "true", false, false, arguments(q.Arguments))
+				must(t, err)
+				t.Cleanup(func() { // those of the topic stay, as Python's do
+					if _, err := raw(t).QueueDelete(name, false, false, false); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			stop()
+			stopReplies()
+		})
+	}
+}
+
+// pythonsName maps the name of a queue in the recording to ours, false if it has no counterpart of a known name.
+func pythonsName(name, topic string) (string, bool) {
+	switch {
+	case strings.HasPrefix(name, "reply_"):
+		return "reply_" + topic, true
+	case strings.HasPrefix(name, "t_fanout_"):
+		return "", false
+	case strings.HasPrefix(name, "t"):
+		return topic + strings.TrimPrefix(name, "t"), true
+	}
+	return "", false
+}
+
+// TestIntegrationExchangeOfOtherDurability: the control exchange is used as it is.
+func TestIntegrationExchangeOfOtherDurability(t *testing.T) {
+	tr, exchange := transport(t, amqp.Options{Durable: true})
+	must(t, raw(t).ExchangeDeclare(exchange, "topic", false, false, false, false, nil))
+	topic := "check-" + wire.NewID()[:12]
+	r, _ := listening(t, tr, rpc.Source{Topic: topic, Server: "h"})
+	if !<-r.up {
+		t.Fatal("not listening")
+	}
+	must(t, sendTo(t, tr, rpc.Message{To: rpc.Address{Topic: topic}, Body: []byte(`"x"`)}))
+	if got := <-r.bodies; got != `"x"` {
+		t.Errorf("got %s", got)
+	}
+	cleanTopic(t, topic)
+}
+
+// TestIntegrationQueueMismatch: reported with object, values and option, tried again in peace, never up.
+func TestIntegrationQueueMismatch(t *testing.T) {
+	tr, exchange := transport(t, amqp.Options{Quorum: true})
+	topic := "check-" + wire.NewID()[:12]
+	ch := raw(t)
+	must(t, ch.ExchangeDeclare(exchange, "topic", true, false, false, false, nil))
+	_, err := ch.QueueDeclare(topic, true, false, false, false, nil)
+	must(t, err)
+	defer ch.QueueDelete(topic, false, false, false)
+	r, stop := listening(t, tr, rpc.Source{Topic: topic, Server: "h"})
+	var mismatch *amqp.MismatchError
+	deadline := time.Now().Add(20 * time.Second)
+	for !errors.As(linkError(tr, topic), &mismatch) {
+		if time.Now().After(deadline) {
+			t.Fatalf("health: %+v", tr.Health())
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	if !strings.Contains(mismatch.Object, topic) || mismatch.Field != "x-queue-type" || mismatch.Ours != "quorum" || !strings.Contains(mismatch.Option, "rabbit_quorum_queue") {
+		t.Errorf("%+v", mismatch)
+	}
+	stop()
+	if len(r.up) > 0 && <-r.up {
+		t.Error("it listened all the same")
+	}
+}
+
+func linkError(tr *amqp.Transport, name string) error {
+	for _, state := range tr.Health() {
+		if strings.Contains(state.Link, name) {
+			return state.LastError
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package amqp_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/amqp"
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
+)
+
+// TestIntegrationMessageProperties: every message has the properties without which Python does not read it.
+func TestIntegrationMessageProperties(t *testing.T) {
+	tr, exchange := transport(t, amqp.Options{})
+	ch := raw(t)
+	topic := "check-" + wire.NewID()[:12]
+	_, stop := listening(t, tr, rpc.Source{Topic: topic, Server: "h"}) // declares the exchanges
+	defer stop()
+	must(t, sendTo(t, tr, rpc.Message{To: rpc.Address{Topic: topic, Fanout: true}, Body: []byte("{}")}))
+	q, err := ch.QueueDeclare("", false, true, true, false, nil)
+	must(t, err)
+	must(t, ch.QueueBind(q.Name, topic+".h", exchange, false, nil))
+	must(t, ch.QueueBind(q.Name, "", topic+"_fanout", false, nil))
+	seen, err := ch.Consume(q.Name, "", true, false, false, false, nil)
+	must(t, err)
+	for _, c := range []struct {
+		m                         rpc.Message
+		exchange, key, expiration string
+	}{
+		{rpc.Message{To: rpc.Address{Topic: topic, Server: "h"}, TTL: time.Minute}, exchange, topic + ".h", "60000"},
+		{rpc.Message{To: rpc.Address{Topic: topic, Server: "h"}}, exchange, topic + ".h", ""},
+		{rpc.Message{To: rpc.Address{Topic: topic, Fanout: true}}, topic + "_fanout", "", ""},
+		{rpc.Message{To: rpc.Address{Queue: q.Name}}, "", q.Name, ""},
+	} {
+		c.m.Body = []byte(`{"a": 1}`)
+		must(t, sendTo(t, tr, c.m))
+		d := <-seen
+		if d.Exchange != c.exchange || d.RoutingKey != c.key {
+			t.Errorf("%+v went to %q with key %q", c.m.To, d.Exchange, d.RoutingKey)
+		}
+		if d.ContentType != "application/json" || d.ContentEncoding != "utf-8" || d.DeliveryMode != 2 || d.Priority != 0 || len(d.Headers) != 0 {
+			t.Errorf("properties: %q %q %d %d %v", d.ContentType, d.ContentEncoding, d.DeliveryMode, d.Priority, d.Headers)
+		}
+		if d.ReplyTo+d.CorrelationId+d.MessageId+d.Type+d.UserId+d.AppId != "" || !d.Timestamp.IsZero() {
+			t.Errorf("properties that Python does not send: %+v", d)
+		}
+		if ms, _ := strconv.Atoi(d.Expiration); c.expiration == "" && d.Expiration != "" || c.expiration != "" && (ms > 60000 || ms < 55000) {
+			t.Errorf("expiration %q, want %q", d.Expiration, c.expiration)
+		}
+	}
+}
+
+// TestIntegrationContent: compressed bodies are read, wrong labels are told to the receiver.
+func TestIntegrationContent(t *testing.T) {
+	tr, exchange := transport(t, amqp.Options{})
+	topic := "check-" + wire.NewID()[:12]
+	source := rpc.Source{Topic: topic, Server: "h"}
+	got := make(chan rpc.Delivery, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	up := make(chan bool, 10)
+	go func() { ended <- tr.Listen(ctx, source, deliveries{up, got}) }()
+	if !<-up {
+		t.Fatal("not listening")
+	}
+	packed, err := wire.Compress([]byte("{}"))
+	must(t, err)
+	ch := raw(t)
+	for _, c := range []struct {
+		p     amqp091.Publishing
+		valid bool
+	}{
+		{amqp091.Publishing{ContentType: "application/json"}, true},
+		{amqp091.Publishing{ContentType: "application/json", ContentEncoding: "UTF-8", DeliveryMode: 1, AppId: "x", Headers: amqp091.Table{"h": "v"}}, true},
+		{amqp091.Publishing{ContentType: "application/json", Body: packed, Headers: amqp091.Table{"compression": "application/x-gzip"}}, true},
+		{amqp091.Publishing{ContentType: "application/json", Headers: amqp091.Table{"compression": "application/x-gzip"}}, false},
+		{amqp091.Publishing{ContentType: "application/json; charset=utf-8"}, false},
+		{amqp091.Publishing{ContentType: "text/plain"}, false},
+		{amqp091.Publishing{}, false},
+	} {
+		if c.p.Body == nil {
+			c.p.Body = []byte("{}")
+		}
+		must(t, ch.Publish(exchange, topic, false, false, c.p))
+		d := <-got
+		if (d.Invalid == nil) != c.valid || string(d.Body) != "{}" {
+			t.Errorf("%q %v: %q, %v", c.p.ContentType, c.p.Headers, d.Body, d.Invalid)
+		}
+	}
+	cancel()
+	must(t, <-ended)
+	q, err := ch.QueueDeclarePassive(topic, false, false, false, false, nil)
+	if err != nil || q.Messages != 0 {
+		t.Errorf("%d messages are left, %v", q.Messages, err)
+	}
+	cleanTopic(t, topic)
+}
+
+type deliveries struct {
+	up  chan bool
+	got chan rpc.Delivery
+}
+
+func (r deliveries) Listening(up bool) { r.up <- up }
+
+func (r deliveries) Deliver(_ context.Context, d rpc.Delivery) {
+	if d.Settle(d.Invalid == nil) == nil {
+		r.got <- d
+	}
+}
