@@ -169,7 +169,19 @@ func (g Group) Class() (string, error) {
 			return class, nil
 		}
 	}
-	return "", &GroupError{Group: -1, Reason: "No resources in device_profile_group"}
+	return "", &GroupError{Group: -1, Reason: "No resources in device_profile_group: " + g.python()}
+}
+
+// python writes a group as the message of Cyborg 17 has it.
+func (g Group) python() string {
+	parts := make([]string, len(g))
+	for i, p := range g {
+		parts[i] = "'" + p.Key + "': '" + p.Value + "'"
+		if p.Null {
+			parts[i] = "'" + p.Key + "': None"
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 // Requests returns how many requests a group makes: the sum of its resources
@@ -212,7 +224,7 @@ func (g Group) Program() (Program, error) {
 	}
 	p := Program{BitstreamID: g.Get(prefixAccel + "bitstream_id"), FunctionID: g.Get(prefixAccel + "function_id")}
 	if p.BitstreamID != "" && p.FunctionID != "" {
-		return Program{}, &GroupError{Group: -1, Key: prefixAccel + "function_id", Reason: "In device profile group, only one among bitstream_id and function_id must be set, but both are set"}
+		return Program{}, &GroupError{Group: -1, Key: prefixAccel + "function_id", Reason: "In device profile {0}, only one among bitstream_id and function_id must be set, but both are set"}
 	}
 	return p, nil
 }

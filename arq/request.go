@@ -82,6 +82,9 @@ type Bind struct {
 	InstanceUUID string
 	ProjectID    string  // stored as given
 	Program      Program // what the profile's group wants loaded; the zero value asks for nothing
+	// Refused records the request as BindFailed once the deployable is found, without taking a handle: its profile
+	// asks for something that cannot be.
+	Refused bool
 }
 
 // Outcome is how the outside step of a bind ended.

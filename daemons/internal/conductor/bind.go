@@ -3,37 +3,61 @@ package conductor
 import (
 	"context"
 	"errors"
-	"fmt"
+	"time"
 
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/rpc"
 )
 
-// bind leads one request to Bound. A bind that fails is recorded as such before its error is returned.
+// bind leads one request to Bound, or to BindStarted when programming is owed: that is a job for after the answer. A
+// bind that fails is recorded as such before its error is returned.
 func (m *Manager) bind(ctx context.Context, current arq.Request, f cyborgrpc.ARQFields) (arq.Request, error) {
-	program, err := current.Group.Program()
-	if err != nil {
-		return arq.Request{}, err
+	if _, err := current.Group.Class(); err != nil {
+		return arq.Request{}, err // the peer looks for the class before it touches the row
 	}
+	program, refused := current.Group.Program()
 	project := rpc.RequestOf(ctx).ProjectID
 	if f.ProjectID != nil {
 		project = *f.ProjectID
 	}
-	bound, err := m.cfg.Store.Begin(ctx, arq.Bind{
+	begun, err := m.cfg.Store.Begin(ctx, arq.Bind{
 		UUID: current.UUID, Hostname: deref(f.Hostname), DeviceRPUUID: deref(f.DeviceRPUUID),
-		InstanceUUID: deref(f.InstanceUUID), ProjectID: project, Program: program,
+		InstanceUUID: deref(f.InstanceUUID), ProjectID: project, Program: program, Refused: refused != nil,
 	})
-	if err != nil || bound.State != arq.BindStarted {
-		return bound, err
+	switch {
+	case err != nil:
+		return begun, err
+	case refused != nil:
+		return begun, refused
+	case begun.State != arq.BindStarted || programs(begun):
+		return begun, nil
 	}
-	return m.outsideStep(ctx, bound)
+	return m.finish(ctx, begun, m.step(ctx, begun), "")
 }
 
-// outsideStep does what a bind owes outside the database, in no transaction, and records how it ended.
-func (m *Manager) outsideStep(ctx context.Context, r arq.Request) (arq.Request, error) {
-	stepErr := m.step(ctx, r)
-	outcome := arq.Outcome{Event: arq.EventStepDone}
+// programs reports whether what a started bind owes is the programming of an FPGA.
+func programs(r arq.Request) bool {
+	p, err := r.Group.Program()
+	return err == nil && (p.BitstreamID != "" || p.FunctionID != "") && r.Device.Type != arq.DeviceTypeNVMe && r.Handle.Type != arq.HandleMDEV
+}
+
+// step is what a bind owes outside the database; it runs in no transaction.
+func (m *Manager) step(ctx context.Context, r arq.Request) error {
+	if r.Device.Type == arq.DeviceTypeNVMe {
+		return m.reserve(ctx, r)
+	}
+	args, err := mdevArgs(*r.Handle)
+	if err != nil {
+		return err
+	}
+	return m.cfg.Agents.CreateVGPUMdev(ctx, r.Hostname, args)
+}
+
+// finish records how the step of a bind ended. Whether one that ran out of time took effect nobody knows: its handle
+// stays with the request until it is unbound.
+func (m *Manager) finish(ctx context.Context, r arq.Request, stepErr error, bitstream string) (arq.Request, error) {
+	outcome := arq.Outcome{Event: arq.EventStepDone, BitstreamID: bitstream}
 	switch {
 	case errors.Is(stepErr, context.DeadlineExceeded):
 		outcome.Event = arq.EventStepTimedOut
@@ -46,17 +70,6 @@ func (m *Manager) outsideStep(ctx context.Context, r arq.Request) (arq.Request, 
 		return finished, errors.Join(stepErr, err)
 	}
 	return finished, err
-}
-
-func (m *Manager) step(ctx context.Context, r arq.Request) error {
-	if r.Handle == nil || r.Handle.Type != arq.HandleMDEV {
-		return fmt.Errorf("bind of request %s: its step outside the database is not supported by this conductor", r.UUID)
-	}
-	args, err := mdevArgs(*r.Handle)
-	if err != nil {
-		return err
-	}
-	return m.cfg.Agents.CreateVGPUMdev(ctx, r.Hostname, args)
 }
 
 // leave unbinds or deletes one request. The mediated device of a bound one is removed first: while the agent
@@ -90,3 +103,6 @@ func deref(s *string) string {
 	}
 	return *s
 }
+
+// bindTimeout is how long the jobs of one patch may take by default ([DEFAULT] bind_timeout).
+const bindTimeout = 60 * time.Second

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/daemons/internal/nova"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/rpc"
 )
@@ -16,7 +17,16 @@ import (
 func expected(err error) error {
 	var duplicate *store.DuplicateError
 	var engine *store.Error
+	var refused *nova.ResponseError
 	switch {
+	case errors.As(err, &refused):
+		return &rpc.RemoteError{
+			Class: rpc.Class{Module: cyborgrpc.Module, Name: "InvalidAPIResponse"}, Message: refused.Error(),
+			Kwargs: map[string]json.RawMessage{
+				"code": json.RawMessage("400"), "service": json.RawMessage(`"Nova"`),
+				"api": json.RawMessage(`"os-server-external-events"`), "msg": text(refused.Detail),
+			},
+		}
 	case errors.As(err, &duplicate) && duplicate.Key == "name":
 		return raise("DuplicateDeviceProfileName", 409, "name", duplicate.Value,
 			fmt.Sprintf("A device_profile with name %s already exists.", duplicate.Value))
@@ -35,10 +45,13 @@ func expected(err error) error {
 // raise is an exception of Cyborg's own module with one keyword beside its code.
 func raise(class string, code int, key, value, message string) error {
 	kwargs := map[string]json.RawMessage{"code": json.RawMessage(fmt.Sprint(code))}
-	if raw, err := json.Marshal(value); err == nil {
-		kwargs[key] = raw
-	}
+	kwargs[key] = text(value)
 	return &rpc.RemoteError{Class: rpc.Class{Module: cyborgrpc.Module, Name: class}, Message: message, Kwargs: kwargs}
+}
+
+func text(s string) json.RawMessage {
+	raw, _ := json.Marshal(s) // a string always can be
+	return raw
 }
 
 // raising is f with its errors as [expected] gives them.

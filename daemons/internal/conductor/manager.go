@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/daemons/internal/glance"
 	"github.com/go-cyborg/cyborg/daemons/internal/nova"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/ovo"
@@ -41,6 +42,9 @@ type Store interface {
 	reconcile.Store
 	Requests
 	Profiles
+	Sweeps
+	// Device reads one device with everything below it, and its host.
+	Device(ctx context.Context, uuid string) (reconcile.Device, string, error)
 }
 
 // Notifier tells Nova how binds ended: one call for each patch.
@@ -52,6 +56,22 @@ type Notifier interface {
 type Agents interface {
 	CreateVGPUMdev(ctx context.Context, host string, args cyborgrpc.MdevArgs) error
 	RemoveVGPUMdev(ctx context.Context, host string, args cyborgrpc.MdevArgs) error
+	// FPGAProgram loads an image; false means that the driver could not.
+	FPGAProgram(ctx context.Context, host string, args cyborgrpc.FPGAProgramArgs) (bool, error)
+}
+
+// Images finds what an FPGA is to be programmed with.
+type Images interface {
+	ByID(ctx context.Context, id string) (glance.Image, error)
+	ByFunction(ctx context.Context, function string) (glance.Image, error)
+}
+
+// Providers reads and writes what of a resource provider is none of the reports' business.
+type Providers interface {
+	// ReplaceTraits takes off the traits that start with prefix and puts the wanted ones on.
+	ReplaceTraits(ctx context.Context, uuid, prefix string, want ...string) error
+	// InUse reports whether anything is allocated from a provider.
+	InUse(ctx context.Context, uuid string) (bool, error)
 }
 
 // Config is what a conductor is made of.
@@ -68,7 +88,18 @@ type Config struct {
 	// PlacementWorkers is the number of devices written to Placement at once; 0 means the runner's default
 	// ([conductor] placement_workers).
 	PlacementWorkers int
-	Logger           *slog.Logger // nil discards
+	// Images finds bitstreams; without it binds that need one fail.
+	Images Images
+	// Providers writes the trait of a programmed function and knows what is allocated; without it binds that would
+	// write one fail and leaked handles stay.
+	Providers Providers
+	// BindTimeout bounds the programming of one patch; 0 means 60 s ([DEFAULT] bind_timeout).
+	BindTimeout time.Duration
+	// BindWorkers is the number of programmings at once; 0 means 10 ([DEFAULT] thread_pool_size).
+	BindWorkers int
+	// Now is the clock of the sweeps; nil is time.Now.
+	Now    func() time.Time
+	Logger *slog.Logger // nil discards
 }
 
 // Manager carries out the methods of the conductor.
@@ -76,7 +107,9 @@ type Manager struct {
 	cfg  Config
 	wire cyborgrpc.Wire
 	log  *slog.Logger
+	now  func() time.Time
 	runs runs
+	jobs jobs
 }
 
 // New makes a conductor. It starts nothing.
@@ -87,14 +120,26 @@ func New(cfg Config) (*Manager, error) {
 	if cfg.ReplyBudget <= 0 {
 		cfg.ReplyBudget = 5 * time.Second
 	}
+	if cfg.BindTimeout <= 0 {
+		cfg.BindTimeout = bindTimeout
+	}
+	if cfg.BindWorkers <= 0 {
+		cfg.BindWorkers = 10
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, wire: cyborgrpc.NewWire(cfg.Registry), log: cfg.Logger}
+	m := &Manager{cfg: cfg, wire: cyborgrpc.NewWire(cfg.Registry), log: cfg.Logger, now: cfg.Now}
+	m.jobs.limit = make(chan struct{}, cfg.BindWorkers)
 	runner := &reconcile.Runner{Store: cfg.Store, Placement: cfg.Placement, Log: cfg.Logger, Parallel: cfg.PlacementWorkers}
 	m.runs.carryOut = reportRun{runner: runner, log: cfg.Logger}.do
 	return m, nil
 }
 
-// Close waits for the report runs that go on after their answer, or until ctx ends; no further run starts.
-func (m *Manager) Close(ctx context.Context) error { return m.runs.close(ctx) }
+// Close waits for the report runs and binds that go on after their answer, or until ctx ends; no further one starts.
+func (m *Manager) Close(ctx context.Context) error {
+	return errors.Join(m.runs.close(ctx), m.jobs.close(ctx))
+}

@@ -90,33 +90,45 @@ func scope(ctx context.Context) *string {
 	return &caller.ProjectID
 }
 
-// arqApplyPatch binds and unbinds in the order of the patches. The first error stops the later ones; then Nova
-// is told nothing, as in Cyborg 17.
+// arqApplyPatch binds and unbinds in the order of the patches. The first error stops the later ones; then Nova is
+// told nothing, as in Cyborg 17. Where programming is owed the answer does not wait for it: Nova is told of the whole
+// patch when it is done.
 func (m *Manager) arqApplyPatch(ctx context.Context, a cyborgrpc.ARQApplyPatchArgs) error {
-	var resolved []arq.Request
+	var bound []arq.Request
+	owed := false
 	for _, patch := range a.Patches {
-		current, err := m.request(ctx, patch.UUID)
-		if err != nil {
+		r, err := m.patch(ctx, patch, a.ValidFields[patch.UUID])
+		switch {
+		case err != nil:
 			return err
+		case patch.Binds():
+			bound = append(bound, r)
+			owed = owed || r.State == arq.BindStarted
 		}
-		if !patch.Binds() {
-			if err := m.leave(ctx, current, arq.LeaveUnbind); err != nil {
-				return err
-			}
-			continue
-		}
-		bound, err := m.bind(ctx, current, a.ValidFields[patch.UUID])
-		if err != nil {
-			return err
-		}
-		resolved = append(resolved, bound)
 	}
-	if resolved == nil {
+	switch {
+	case bound == nil:
 		return nil
+	case owed:
+		if m.jobs.start(ctx, m.cfg.BindTimeout, func(ctx context.Context) { m.programAll(ctx, bound) }) {
+			return nil
+		}
+		return errClosing // the sweep of another conductor ends what was begun
 	}
-	events, err := nova.Events(resolved)
+	events, err := nova.Events(bound)
 	if err != nil {
 		return err
 	}
 	return m.cfg.Notifier.Notify(ctx, events)
+}
+
+func (m *Manager) patch(ctx context.Context, p cyborgrpc.ARQPatch, f cyborgrpc.ARQFields) (arq.Request, error) {
+	current, err := m.request(ctx, p.UUID)
+	if err != nil {
+		return arq.Request{}, err
+	}
+	if p.Binds() {
+		return m.bind(ctx, current, f)
+	}
+	return arq.Request{}, m.leave(ctx, current, arq.LeaveUnbind)
 }

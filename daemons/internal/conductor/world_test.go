@@ -57,6 +57,13 @@ func (a *agents) RemoveVGPUMdev(_ context.Context, host string, args cyborgrpc.M
 	return a.call("remove", host, args)
 }
 
+func (a *agents) FPGAProgram(_ context.Context, host string, args cyborgrpc.FPGAProgramArgs) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, "program "+host+" "+args.BitstreamUUID+" "+args.DriverName+" "+string(args.ControlpathID.CpidInfo))
+	return a.err == nil, a.err
+}
+
 const hostname = "compute-1"
 
 func newWorld(t *testing.T) *world {

@@ -33,7 +33,8 @@ const candidates = 32
 // BindStarted when a step outside the database is owed (mdev, programming,
 // NVMe reservation). When there is no such deployable or no free handle, the
 // request is stored and returned as BindFailed together with the
-// [*arq.NotFoundError]. A request that may not be bound is an
+// [*arq.NotFoundError]. A request that the caller refuses is stored as
+// BindFailed without an error. One that may not be bound is an
 // [*arq.BadStateError] and stays as it is.
 //
 // An NVMe device must be enabled and available; it becomes allocated, and its
@@ -84,6 +85,9 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 	}
 	if p == nil {
 		return &arq.NotFoundError{Resource: "Deployable", Msg: "with resource provider uuid=" + b.DeviceRPUUID}, t.failBind(ctx, q)
+	}
+	if b.Refused {
+		return nil, t.failBind(ctx, q)
 	}
 	none := &arq.NotFoundError{Resource: "AttachHandle", Msg: fmt.Sprintf("Matching deployable_id %d", p.ID)}
 	at := t.s.later(utc(p.UpdatedAt))

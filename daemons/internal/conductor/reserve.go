@@ -1,0 +1,37 @@
+package conductor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/reconcile"
+)
+
+// reserve writes the inventory of an allocated NVMe device: all of it is reserved from the bind on, so that no
+// window opens when its guest leaves.
+func (m *Manager) reserve(ctx context.Context, r arq.Request) error {
+	d, host, err := m.cfg.Store.Device(ctx, r.Device.UUID)
+	if err != nil {
+		return err
+	}
+	for i := range d.Deployables {
+		p := &d.Deployables[i]
+		if p.ID != r.DeployableID {
+			continue
+		}
+		tree, err := m.cfg.Placement.Tree(ctx, host)
+		if err != nil {
+			return err
+		}
+		total, reserved := reconcile.DesiredReserved(&d, p, true, 0)
+		id := reconcile.ProviderUUID(p.Name)
+		now, known := tree.Providers[id]
+		_, err = m.cfg.Placement.Reserve(ctx, reconcile.ProviderState{
+			UUID: id, Name: p.Name, Parent: tree.Root, Generation: now.Generation, Known: known,
+			Class: p.Class(), Total: total, Reserved: reserved,
+		})
+		return err
+	}
+	return fmt.Errorf("device %s has no deployable %d any more", d.UUID, r.DeployableID)
+}
