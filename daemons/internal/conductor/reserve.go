@@ -3,6 +3,7 @@ package conductor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/reconcile"
@@ -26,9 +27,13 @@ func (m *Manager) reserve(ctx context.Context, r arq.Request) error {
 		}
 		total, reserved := reconcile.DesiredReserved(&d, p, true, 0)
 		id := reconcile.ProviderUUID(p.Name)
-		now, known := tree.Providers[id]
+		now := reconcile.Provider{}
+		at := slices.IndexFunc(tree.Providers, func(q reconcile.Provider) bool { return q.UUID == id })
+		if at >= 0 {
+			now = tree.Providers[at]
+		}
 		_, err = m.cfg.Placement.Reserve(ctx, reconcile.ProviderState{
-			UUID: id, Name: p.Name, Parent: tree.Root, Generation: now.Generation, Known: known,
+			UUID: id, Name: p.Name, Parent: tree.Root, Generation: now.Generation, Known: at >= 0,
 			Class: p.Class(), Total: total, Reserved: reserved,
 		})
 		return err
