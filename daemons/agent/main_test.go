@@ -20,8 +20,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // driver is a driver under test's control.
 type driver struct {
-	needs    agent.Needs
-	initErr  error
+	needs   agent.Needs
+	initErr error
+
+	mu       sync.Mutex
 	discover func() ([]*cyborg.DriverDevice, error)
 	asked    int
 }
@@ -33,8 +35,17 @@ func (d *driver) InitHost(context.Context, agent.Caps) (agent.Needs, error) {
 }
 
 func (d *driver) Discover(context.Context) ([]*cyborg.DriverDevice, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.asked++
 	return d.discover()
+}
+
+// finds changes what the host has.
+func (d *driver) finds(discover func() ([]*cyborg.DriverDevice, error)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.discover = discover
 }
 
 // cpid and the texts of one device.
@@ -106,6 +117,8 @@ func (c *conductor) Devices(context.Context, string) (*cyborg.DeviceList, error)
 }
 
 func (c *conductor) ControlpathIDs(context.Context, string) (*cyborg.ControlpathIDList, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.reads++
 	return ovo.ListOf[cyborg.ControlpathIDList]([]*cyborg.ControlpathID{{
 		ID: ovo.Of[int64](2), DeviceID: ovo.Of[int64](1), CpidType: ovo.Of(cyborg.ControlpathPCI), CpidInfo: ovo.Of(c.cpid),
@@ -113,6 +126,8 @@ func (c *conductor) ControlpathIDs(context.Context, string) (*cyborg.Controlpath
 }
 
 func (c *conductor) Deployables(context.Context, string) (*cyborg.DeployableList, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.reads++
 	return ovo.ListOf[cyborg.DeployableList]([]*cyborg.Deployable{{
 		ID: ovo.Of[int64](3), DeviceID: ovo.Of[int64](1), Name: ovo.Of("h_0000:25:00.4"),
@@ -120,6 +135,8 @@ func (c *conductor) Deployables(context.Context, string) (*cyborg.DeployableList
 }
 
 func (c *conductor) AttachHandles(context.Context, string) (handles, referenced *cyborg.AttachHandleList, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.reads += 2
 	h := &cyborg.AttachHandle{
 		ID: ovo.Of[int64](4), UUID: ovo.Of("handle"), DeployableID: ovo.Of[int64](3),
@@ -133,12 +150,21 @@ func (c *conductor) AttachHandles(context.Context, string) (handles, referenced 
 }
 
 func (c *conductor) UpdateAttachInfo(_ context.Context, u cyborg.AttachInfoUpdate) (*cyborg.AttachHandle, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.updates = append(c.updates, u)
 	if c.updateErr != nil {
 		return nil, c.updateErr
 	}
 	c.info = u.AttachInfo
 	return &cyborg.AttachHandle{}, nil
+}
+
+// change alters what is stored.
+func (c *conductor) change(f func(*conductor)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(c)
 }
 
 // lines keeps log records as text.

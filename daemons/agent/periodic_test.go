@@ -39,17 +39,18 @@ func TestPeriodic(t *testing.T) {
 		}
 		reports(0, 1)
 		reports(agent.DefaultInterval+time.Second, 2)
-		c.info, c.inUse = managed, true // the guest's device, and somebody changed the row
+		c.change(func(c *conductor) { c.info, c.inUse = managed, true }) // the guest's device, and somebody changed the row
 		reports(agent.DefaultInterval, 2)
 		if log.count("report withheld") != 1 {
 			t.Errorf("log: %s", log.text.String())
 		}
-		d.discover = func() ([]*cyborg.DriverDevice, error) { return nil, errBroken }
+		d.finds(func() ([]*cyborg.DriverDevice, error) { return nil, errBroken })
 		reports(agent.DefaultInterval, 2)
 		if log.count("report failed") != 1 {
 			t.Errorf("log: %s", log.text.String())
 		}
-		d.discover, c.inUse = device(unmanaged), false
+		d.finds(device(unmanaged))
+		c.change(func(c *conductor) { c.inUse = false })
 		reports(agent.DefaultInterval, 3)
 		cancel()
 		if err := <-ended; err != nil {
