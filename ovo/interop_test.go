@@ -85,7 +85,7 @@ func plainJSON(v any) string {
 // peerFolder finds the chroot of a suite in CYBORG_PEERS ("suite=folder suite=folder").
 func peerFolder(t *testing.T, suite string) string {
 	t.Helper()
-	for _, p := range strings.Fields(os.Getenv("CYBORG_PEERS")) {
+	for p := range strings.FieldsSeq(os.Getenv("CYBORG_PEERS")) {
 		if dir, ok := strings.CutPrefix(p, suite+"="); ok {
 			return dir
 		}

@@ -74,7 +74,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("unknown device: %v", err)
 		}
 		var orphaned *ovo.OrphanedObjectError
-		if _, err := m.DeviceList.GetByHostname(context.Context(nil), "compute-1"); !errors.As(err, &orphaned) { //nolint:staticcheck // the case in question
+		if _, err := m.DeviceList.GetByHostname(context.Context(nil), "compute-1"); !errors.As(err, &orphaned) {
 			t.Errorf("no context: %v", err)
 		}
 		empty, err := m.DeviceList.GetByHostname(t.Context(), "elsewhere")

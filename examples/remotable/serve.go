@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/ovo/ovorpc"
@@ -75,7 +76,7 @@ func remoteMethods(client *rpc.Client, r *ovo.Registry) (methods, error) {
 }
 
 // connected runs use with the methods of a service on a transport, and ends the service afterwards.
-func connected(ctx context.Context, t rpc.Transport, db Store, use func(methods) error) error {
+func connected(ctx context.Context, t rpc.Transport, db Store, use func(methods) error) (err error) {
 	r, err := newRegistry()
 	if err != nil {
 		return err
@@ -90,12 +91,12 @@ func connected(ctx context.Context, t rpc.Transport, db Store, use func(methods)
 	go func() { ended <- server.Run(serving) }()
 	defer func() {
 		stop()
-		<-ended
+		err = errors.Join(err, <-ended)
 	}()
 	select {
 	case <-up:
 	case err := <-ended:
-		ended <- err
+		ended <- nil
 		return err
 	}
 	client := rpc.NewClient(t, rpc.ClientConfig{Exceptions: exceptions()})
