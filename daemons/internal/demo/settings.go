@@ -3,6 +3,7 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,27 +51,22 @@ func (s settings) withManaged(managed bool) (settings, error) {
 	return s.mapRules(func(rule map[string]any) { rule["managed"] = managed })
 }
 
-// withMisspelt misspells the first key of the first rule that has one.
-func (s settings) withMisspelt() (settings, string, error) {
-	bad := ""
-	out, err := s.mapRules(func(rule map[string]any) {
-		if bad != "" || len(rule) == 0 {
+// withMisspelt misspells a key of the first rule; a rule without keys gets a misspelt one.
+func (s settings) withMisspelt() (out settings, bad string, err error) {
+	out, err = s.mapRules(func(rule map[string]any) {
+		if bad != "" {
 			return
 		}
-		keys := make([]string, 0, len(rule))
-		for k := range rule {
-			keys = append(keys, k)
+		key := "vendor_id"
+		if len(rule) > 0 {
+			key = slices.Max(slices.Collect(maps.Keys(rule)))
 		}
-		key := slices.Max(keys)
 		if bad = strings.ReplaceAll(key, "_", ""); bad == key {
 			bad += "x"
 		}
 		rule[bad] = rule[key]
 		delete(rule, key)
 	})
-	if err == nil && bad == "" {
-		err = fmt.Errorf("no rule of %v has a key to misspell", s.DeviceSpec)
-	}
 	return out, bad, err
 }
 
