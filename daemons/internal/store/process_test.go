@@ -222,7 +222,7 @@ func wantFifty(t *testing.T, results []bindResult) {
 }
 
 // raceBinds makes 50 handles and 200 requests for them.
-func raceBinds(t *testing.T, s *store.Store) []arq.Bind {
+func raceBinds(t testing.TB, s *store.Store) []arq.Bind {
 	t.Helper()
 	ctx := context.Background()
 	host := "race-" + uuid.NewString()

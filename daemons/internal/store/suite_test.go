@@ -26,7 +26,7 @@ func TestSuiteIntegration(t *testing.T) {
 
 // engines makes a fresh database at Head on each engine at hand and returns
 // their URLs.
-func engines(t *testing.T) map[string]string {
+func engines(t testing.TB) map[string]string {
 	t.Helper()
 	urls := map[string]string{"sqlite": "sqlite:///" + filepath.Join(t.TempDir(), "cyborg.sqlite")}
 	for engine, variable := range map[string]string{"mysql": "CYBORG_TEST_MYSQL_URL", "postgres": "CYBORG_TEST_POSTGRES_URL"} {
