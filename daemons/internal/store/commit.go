@@ -119,7 +119,7 @@ func (t *tx) device(ctx context.Context, id int64, lock string) (*reconcile.Devi
 	return &ds[0], nil
 }
 
-// step writes one row step. Offers and providers are not the store's.
+// step writes one row step. Steps of offers and providers are not the store's.
 func (t *tx) step(ctx context.Context, d *reconcile.Device, step reconcile.Step) error {
 	switch s := step.(type) {
 	case reconcile.SetBoard:
@@ -151,8 +151,6 @@ func (t *tx) step(ctx context.Context, d *reconcile.Device, step reconcile.Step)
 		return t.changed(t.exec(ctx, "UPDATE attach_handles SET attach_type = ?, updated_at = ? WHERE id = ?", string(s.To), t.now(), s.Handle))
 	case reconcile.DeleteHandle:
 		return t.changed(t.exec(ctx, "DELETE FROM attach_handles WHERE id = ?", s.Handle))
-	case reconcile.Withdraw, reconcile.SyncProvider, reconcile.Reserve, reconcile.DropProvider:
-		return nil
 	}
 	return fmt.Errorf("commit: no row step: %T", step)
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/daemons/internal/store/storetest"
+	"github.com/go-cyborg/cyborg/reconcile"
+	"github.com/go-cyborg/cyborg/reconcile/reconciletest"
 )
 
 // TestSuiteIntegration runs the conformance suite on SQLite, and on the servers that
@@ -97,4 +99,11 @@ func opener(url string) func(testing.TB, func(*store.Config)) *store.Store {
 		})
 		return s
 	}
+}
+
+// TestMemoryStore holds the in-memory store of reconciletest to the same
+// cases: what is proven with it holds for the databases.
+func TestMemoryStore(t *testing.T) {
+	t.Parallel()
+	storetest.RunReconcile(t, func(testing.TB) reconcile.Store { return new(reconciletest.Store) })
 }

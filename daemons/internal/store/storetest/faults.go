@@ -157,7 +157,7 @@ func faultEverywhere(t *testing.T, target Target) {
 	broken := errors.New("injected")
 	for _, w := range Writers() {
 		s := NewScene(t, f.Store, f.host+"-"+w.Name)
-		before := s.rows(t)
+		before := s.mustRows(t)
 		for n := 0; ; n++ {
 			reached := false
 			in.set(func(p store.Point) error {
@@ -176,11 +176,11 @@ func faultEverywhere(t *testing.T, target Target) {
 			if !errors.Is(err, broken) {
 				t.Errorf("%s, point %d: %v", w.Name, n, err)
 			}
-			if diff := cmp.Diff(before, s.rows(t)); diff != "" {
+			if diff := cmp.Diff(before, s.mustRows(t)); diff != "" {
 				t.Fatalf("%s, point %d: rows changed:\n%s", w.Name, n, diff)
 			}
 		}
-		if cmp.Equal(before, s.rows(t)) {
+		if cmp.Equal(before, s.mustRows(t)) {
 			t.Errorf("%s changed nothing", w.Name)
 		}
 	}

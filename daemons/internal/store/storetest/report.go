@@ -22,8 +22,8 @@ var withoutIDs = cmp.Options{
 	cmpopts.IgnoreFields(reconcile.Handle{}, "ID", "UUID"),
 }
 
-func insertAndRead(t *testing.T, target Target) {
-	f := newFixture(t, target, nil)
+func insertAndRead(f *rows) {
+	t := f.TB
 	driver := "fake"
 	a, b := f.device(1, 3), f.device(2, 0)
 	a.Deployables[0].DriverName = &driver
@@ -44,15 +44,21 @@ func insertAndRead(t *testing.T, target Target) {
 	if err != nil || len(inv.Devices) != 0 || inv.Host != "no-such-"+f.host {
 		t.Errorf("unknown host: %v, %v", inv, err)
 	}
-	f.raw("UPDATE attach_handles SET in_use = NULL WHERE uuid = '%s'", out[0].Deployables[0].Handles[0].UUID)
+}
+
+func nullInUse(t *testing.T, target Target) {
+	f := newFixture(t, target, nil)
+	d := f.insert(f.device(1, 1))[0]
+	f.raw("UPDATE attach_handles SET in_use = NULL WHERE uuid = '%s'", d.Deployables[0].Handles[0].UUID)
 	if f.inventory()[0].Deployables[0].Handles[0].InUse {
 		t.Error("a NULL in_use reads as in use")
 	}
 }
 
-func insertTwice(t *testing.T, target Target) {
-	f := newFixture(t, target, nil)
+func insertTwice(f *rows) {
+	t := f.TB
 	d := f.device(1, 1)
+	d.UUID = reconcile.DeviceUUID(f.host, d.ControlPath)
 	_, err := f.Insert(f.ctx, f.host, []reconcile.Device{d})
 	f.ok(err)
 	if _, err := f.Insert(f.ctx, f.host, []reconcile.Device{f.device(2, 1), d}); !errors.Is(err, reconcile.ErrStale) {
@@ -61,16 +67,27 @@ func insertTwice(t *testing.T, target Target) {
 	if n := len(f.inventory()); n != 1 {
 		t.Errorf("%d devices, want 1", n)
 	}
-	long := f.device(3, 0)
-	long.Type = "TOASTER"
+}
+
+func insertRefused(t *testing.T, target Target) {
+	f := newFixture(t, target, nil)
+	f.insert(f.device(2, 1))
+	if _, err := f.Insert(f.ctx, f.host, []reconcile.Device{f.device(3, 1), f.device(2, 1)}); !errors.Is(err, reconcile.ErrStale) {
+		t.Errorf("a device under the uuid that its host and control path give: %v", err)
+	}
+	if n := len(f.inventory()); n != 1 {
+		t.Errorf("%d devices, want 1", n)
+	}
+	d := f.device(1, 0)
+	d.Type = "TOASTER"
 	var refused *reconcile.FieldError
-	if _, err := f.Insert(f.ctx, f.host, []reconcile.Device{long}); target.Engine != "sqlite" && !errors.As(err, &refused) {
+	if _, err := f.Insert(f.ctx, f.host, []reconcile.Device{d}); target.Engine != "sqlite" && !errors.As(err, &refused) {
 		t.Errorf("unknown type: %v", err)
 	}
 }
 
-func offerClaims(t *testing.T, target Target) {
-	f := newFixture(t, target, nil)
+func offerClaims(f *rows) {
+	t := f.TB
 	ds, err := f.Insert(f.ctx, f.host, []reconcile.Device{f.device(1, 1), f.device(2, 1)})
 	f.ok(err)
 	fresh := ds[0].Deployables[0]
@@ -118,7 +135,7 @@ func offerClaims(t *testing.T, target Target) {
 	}
 }
 
-func (f *fixture) ok2(lost []reconcile.Claim, err error) {
+func (f *rows) ok2(lost []reconcile.Claim, err error) {
 	f.Helper()
 	f.ok(err)
 	if len(lost) > 0 {
@@ -126,8 +143,8 @@ func (f *fixture) ok2(lost []reconcile.Claim, err error) {
 	}
 }
 
-func commitSteps(t *testing.T, target Target) {
-	f := newFixture(t, target, nil)
+func commitSteps(f *rows) {
+	t := f.TB
 	have := f.insert(f.device(1, 2))[0]
 	p := have.Deployables[0]
 	info := "text"
@@ -144,7 +161,6 @@ func commitSteps(t *testing.T, target Target) {
 		reconcile.SetHandleType{Deployable: p.ID, Handle: p.Handles[0].ID, To: arq.HandleTestPCI},
 		reconcile.DeleteHandle{Deployable: p.ID, Handle: p.Handles[1].ID},
 		reconcile.InsertHandle{Deployable: p.ID, Type: arq.HandleMDEV, Info: `{"a": 1}`},
-		reconcile.Withdraw{Deployable: p.ID},
 	}}
 	after, err := f.Commit(f.ctx, plan)
 	f.ok(err)
@@ -174,8 +190,8 @@ func commitSteps(t *testing.T, target Target) {
 	}
 }
 
-func commitStale(t *testing.T, target Target) {
-	f := newFixture(t, target, nil)
+func commitStale(f *rows) {
+	t := f.TB
 	have := f.insert(f.device(1, 1))[0]
 	changes := map[string]func(*reconcile.Device){
 		"text":    func(d *reconcile.Device) { d.Deployables[0].Handles[0].Info += " " },
@@ -260,12 +276,11 @@ func (f *fixture) bind(q arq.Request, p reconcile.Deployable) arq.Request {
 	return q
 }
 
-func removeDevice(t *testing.T, target Target) {
-	f := newFixture(t, target, nil)
+func removeDevice(f *rows) {
+	t := f.TB
 	d := f.device(1, 2)
 	d.Deployables = append(d.Deployables, f.device(2, 1).Deployables...)
 	ds := f.insert(d, f.device(3, 1))
-	f.raw("UPDATE deployables SET root_id = %d, parent_id = %d WHERE id = %d", ds[0].Deployables[0].ID, ds[0].Deployables[0].ID, ds[0].Deployables[1].ID)
 	f.ok(f.Remove(f.ctx, &ds[0]))
 	left := f.inventory()
 	if diff := cmp.Diff(ds[1:], left); diff != "" {
@@ -273,6 +288,19 @@ func removeDevice(t *testing.T, target Target) {
 	}
 	if err := f.Remove(f.ctx, &ds[0]); !errors.Is(err, reconcile.ErrStale) {
 		t.Errorf("second removal: %v", err)
+	}
+}
+
+func removeTree(t *testing.T, target Target) {
+	f := newFixture(t, target, nil)
+	d := f.device(1, 2)
+	d.Deployables = append(d.Deployables, f.device(2, 1).Deployables...)
+	ds := f.insert(d)
+	first, second := ds[0].Deployables[0].ID, ds[0].Deployables[1].ID
+	f.raw("UPDATE deployables SET root_id = %d, parent_id = %d WHERE id = %d", first, first, second)
+	f.ok(f.Remove(f.ctx, &ds[0]))
+	if n := len(f.inventory()); n != 0 {
+		t.Errorf("%d devices left", n)
 	}
 }
 

@@ -50,13 +50,10 @@ type testCase struct {
 }
 
 var cases = []testCase{
-	{"insert and read an inventory", insertAndRead},
-	{"insert is all or nothing and meets itself", insertTwice},
-	{"an offer follows its claim", offerClaims},
-	{"commit writes row steps", commitSteps},
-	{"commit refuses a stale plan", commitStale},
+	{"NULL in_use is free", nullInUse},
+	{"insert refuses what the engine refuses", insertRefused},
 	{"commit refuses to touch what is held", commitHeld},
-	{"remove", removeDevice},
+	{"remove a tree of deployables", removeTree},
 	{"remove keeps what is held", removeHeld},
 	{"create requests", createRequests},
 	{"bind and unbind", bindAndUnbind},
@@ -84,6 +81,35 @@ var cases = []testCase{
 	{"a commit without an answer", lostCommit},
 	{"an error at every point leaves rows as before", faultEverywhere},
 	{"cancelled contexts", cancelled},
+	{"rows of a report", func(t *testing.T, target Target) {
+		RunReconcile(t, func(t testing.TB) reconcile.Store { return target.Open(t, nil) })
+	}},
+}
+
+// RunReconcile runs the cases of a [reconcile.Store] alone, on whatever keeps
+// the rows.
+func RunReconcile(t *testing.T, open func(testing.TB) reconcile.Store) {
+	for name, run := range map[string]func(*rows){
+		"insert and read an inventory":              insertAndRead,
+		"insert is all or nothing and meets itself": insertTwice,
+		"an offer follows its claim":                offerClaims,
+		"commit writes row steps":                   commitSteps,
+		"commit refuses a stale plan":               commitStale,
+		"remove":                                    removeDevice,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(&rows{TB: t, Store: open(t), host: "host-" + uuid.NewString(), ctx: context.Background()})
+		})
+	}
+}
+
+// rows is the report's side of a store, on a host of its own.
+type rows struct {
+	testing.TB
+	reconcile.Store
+	host string
+	ctx  context.Context
 }
 
 // fixture is one store with names of its own.
@@ -100,6 +126,33 @@ func newFixture(t *testing.T, target Target, change func(*store.Config)) *fixtur
 	s := target.Open(t, change)
 	return &fixture{T: t, Store: s, target: target, host: "host-" + uuid.NewString(), ctx: context.Background(), db: target.Raw(s)}
 }
+
+// report is the fixture's side of a report.
+func (f *fixture) report() *rows {
+	return &rows{TB: f.T, Store: f.Store, host: f.host, ctx: f.ctx}
+}
+
+func (f *fixture) insert(ds ...reconcile.Device) []reconcile.Device {
+	f.Helper()
+	return f.report().insert(ds...)
+}
+
+func (f *fixture) offer(ds []reconcile.Device) {
+	f.Helper()
+	f.report().offer(ds)
+}
+
+func (f *fixture) ok2(lost []reconcile.Claim, err error) {
+	f.Helper()
+	f.report().ok2(lost, err)
+}
+
+func (f *fixture) inventory() []reconcile.Device {
+	f.Helper()
+	return f.report().inventory()
+}
+
+func (f *fixture) device(n, handles int) reconcile.Device { return newDevice(f.host, n, handles) }
 
 // raw runs statements as a peer would.
 func (f *fixture) raw(format string, args ...any) {
@@ -126,6 +179,11 @@ func (f *fixture) rawString(format string, args ...any) string {
 
 func (f *fixture) ok(err error) {
 	f.Helper()
+	f.report().ok(err)
+}
+
+func (f *rows) ok(err error) {
+	f.Helper()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -136,9 +194,11 @@ func pciInfo(bus, slot, function int) string {
 	return fmt.Sprintf(`{"bus": "%02x", "device": "%02x", "domain": "0000", "function": "%d"}`, bus, slot, function)
 }
 
-// device describes a reported device with one deployable.
-func (f *fixture) device(n, handles int) reconcile.Device {
-	name := fmt.Sprintf("%s_%d", f.host, n)
+func (f *rows) device(n, handles int) reconcile.Device { return newDevice(f.host, n, handles) }
+
+// newDevice describes a reported device with one deployable.
+func newDevice(host string, n, handles int) reconcile.Device {
+	name := fmt.Sprintf("%s_%d", host, n)
 	board := `{"device": "0x1533"}`
 	d := reconcile.Device{
 		Type: "GPU", Vendor: "0x10de", Model: "A100", StdBoardInfo: &board,
@@ -155,7 +215,7 @@ func (f *fixture) device(n, handles int) reconcile.Device {
 }
 
 // insert stores devices and puts every deployable on offer.
-func (f *fixture) insert(ds ...reconcile.Device) []reconcile.Device {
+func (f *rows) insert(ds ...reconcile.Device) []reconcile.Device {
 	f.Helper()
 	out, err := f.Insert(f.ctx, f.host, ds)
 	f.ok(err)
@@ -163,7 +223,7 @@ func (f *fixture) insert(ds ...reconcile.Device) []reconcile.Device {
 	return f.inventory()
 }
 
-func (f *fixture) offer(ds []reconcile.Device) {
+func (f *rows) offer(ds []reconcile.Device) {
 	f.Helper()
 	var claims []reconcile.Claim
 	for _, d := range ds {
@@ -180,7 +240,7 @@ func (f *fixture) offer(ds []reconcile.Device) {
 
 func provider(name string) string { return uuid.NewMD5(uuid.NameSpaceDNS, []byte(name)).String() }
 
-func (f *fixture) inventory() []reconcile.Device {
+func (f *rows) inventory() []reconcile.Device {
 	f.Helper()
 	inv, err := f.Inventory(f.ctx, f.host)
 	f.ok(err)

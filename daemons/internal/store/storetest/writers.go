@@ -71,7 +71,7 @@ func (s *Scene) bindTo(q arq.Request, device int) arq.Bind {
 }
 
 // rows is everything that a scene's writers may touch.
-func (s *Scene) rows(t testing.TB) []any {
+func (s *Scene) mustRows(t testing.TB) []any {
 	t.Helper()
 	rows, err := s.Rows(context.Background())
 	if err != nil {
