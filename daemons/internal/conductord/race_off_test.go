@@ -1,0 +1,5 @@
+//go:build !race
+
+package conductord_test
+
+const raceEnabled = false
