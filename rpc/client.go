@@ -261,15 +261,15 @@ func (l *replyListener) remove(id string) {
 
 // waiter is a call that waits.
 type waiter struct {
-	reply chan wire.Reply // of capacity one: takes the complete answer
-	sent  chan error      // of capacity one: takes the outcome of sending
-	progress
-	partial wire.Reply  // guarded by the listener's mutex
-	monitor *time.Timer // nil without call monitoring
-	period  time.Duration
+	reply     chan wire.Reply // of capacity one: takes the complete answer
+	sent      chan error      // of capacity one: takes an outcome of sending that decides
+	progress  Progress
+	pending   atomic.Bool // the transport has the message
+	confirmed atomic.Bool // the broker has it
+	partial   wire.Reply  // guarded by the listener's mutex
+	monitor   *time.Timer // nil without call monitoring
+	period    time.Duration
 }
-
-type progress = Progress
 
 // merge adds an answer and reports whether it was the last. The last result or failure that is not null wins.
 func (w *waiter) merge(r wire.Reply) bool {

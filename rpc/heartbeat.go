@@ -66,6 +66,9 @@ func (a *acceptor) heartbeat(q *incoming, interval time.Duration, halt <-chan st
 // heartbeatInterval is half the call monitor timeout, cut to whole seconds first; 0 if that is less than a second or no
 // number.
 func heartbeatInterval(timeout json.RawMessage) time.Duration {
+	if len(timeout) == 0 || timeout[0] == 'n' {
+		return 0
+	}
 	text := string(timeout)
 	if s, ok := wire.Text(timeout); ok {
 		if _, err := strconv.ParseInt(s, 10, 64); err != nil {

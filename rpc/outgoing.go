@@ -92,7 +92,7 @@ func (o *outgoing) mayRetry() bool {
 
 // publish encodes the request and hands it to the transport.
 func (o *outgoing) publish(ctx context.Context, w *waiter) error {
-	c, t := o.to.Client, o.to.Target
+	t := o.to.Target
 	encoded, err := o.request.encoded()
 	if err != nil {
 		return fmt.Errorf("request context of %s: %w", o.method.name, err)
@@ -112,7 +112,7 @@ func (o *outgoing) publish(ctx context.Context, w *waiter) error {
 		m.To.Server, m.To.Fanout = "", true
 	}
 	if o.kind == KindCall {
-		r.MsgID, r.ReplyQueue, r.Timeout = o.id, c.replies.queue, o.monitorText()
+		r.MsgID, r.ReplyQueue, r.Timeout = o.id, o.to.Client.replies.queue, o.monitorText()
 		deadline, _ := ctx.Deadline()
 		if m.TTL = time.Until(deadline); m.TTL <= 0 {
 			return o.giveUp(ctx, context.DeadlineExceeded, "not sent (no time left)")
@@ -122,8 +122,29 @@ func (o *outgoing) publish(ctx context.Context, w *waiter) error {
 		return fmt.Errorf("request %s: %w", o.method.name, err)
 	}
 	o.message = m
-	c.transport.Send(ctx, m, func(err error) { w.sent <- err })
+	o.hand(ctx, w)
 	return nil
+}
+
+// hand gives the message to the transport.
+func (o *outgoing) hand(ctx context.Context, w *waiter) {
+	w.pending.Store(true)
+	o.to.Client.transport.Send(ctx, o.message, func(err error) { o.completed(w, err) })
+}
+
+// completed is told the outcome of sending. A call that is on its way, or may be, waits for its reply and is not woken.
+func (o *outgoing) completed(w *waiter, err error) {
+	w.pending.Store(false)
+	switch {
+	case o.kind == KindCall && err == nil:
+		w.confirmed.Store(true)
+	case o.kind == KindCall && errors.Is(err, ErrUnconfirmed):
+	default:
+		select {
+		case w.sent <- err:
+		default: // an earlier copy's outcome is still unread: it says enough
+		}
+	}
 }
 
 // again sends a call of an idempotent method once more after the connection was lost: a broker that restarted may have
@@ -131,7 +152,7 @@ func (o *outgoing) publish(ctx context.Context, w *waiter) error {
 func (o *outgoing) again(ctx context.Context, w *waiter) {
 	deadline, _ := ctx.Deadline()
 	if o.message.TTL = time.Until(deadline); o.message.TTL > 0 {
-		o.to.Client.transport.Send(ctx, o.message, func(err error) { w.sent <- err })
+		o.hand(ctx, w)
 	}
 }
 
@@ -154,35 +175,27 @@ func (o *outgoing) wait(ctx context.Context, w *waiter) error {
 	if o.kind == KindCall && o.method.idempotent {
 		renewed = c.replies.renewal()
 	}
-	confirmed, copies := false, 0
-	sent := w.sent
+	copies := 0
 	var repeat <-chan time.Time
 	for {
 		select {
-		case err := <-sent:
-			sent = nil
+		case err := <-w.sent:
 			switch {
 			case err == nil:
-				confirmed = true
+				return nil
 			case copies > 0 && errors.Is(err, ErrUndeliverable):
 				repeat = time.After(routeRetry) // the server is not back yet
-			default:
-				if over, final := o.unsent(ctx, err); over {
-					return final
-				}
-			}
-			if confirmed && o.kind != KindCall {
-				return nil
+			case ctx.Err() == nil:
+				return fmt.Errorf("%s: %w", o.method.name, err)
 			}
 		case <-renewed:
 			renewed, repeat = c.replies.renewal(), nil
-			if sent == nil { // otherwise the transport still has it, and sends it
+			if !w.pending.Load() { // otherwise the transport still has it, and sends it
 				copies++
-				sent = w.sent
 				o.again(ctx, w)
 			}
 		case <-repeat:
-			repeat, sent = nil, w.sent
+			repeat = nil
 			o.again(ctx, w)
 		case reply := <-w.reply:
 			return o.finish(reply)
@@ -191,22 +204,9 @@ func (o *outgoing) wait(ctx context.Context, w *waiter) error {
 		case <-c.closed:
 			return c.replies.reason()
 		case <-ctx.Done():
-			return o.giveUp(ctx, ctx.Err(), o.reached(w, confirmed))
+			return o.giveUp(ctx, ctx.Err(), o.reached(w))
 		}
 	}
-}
-
-// unsent judges what the transport says of a request that it did not deliver; over is false while a reply may still come.
-func (o *outgoing) unsent(ctx context.Context, err error) (over bool, final error) {
-	switch {
-	case o.kind != KindCall && ctx.Err() == nil:
-		return true, fmt.Errorf("%s: %w", o.method.name, err)
-	case errors.Is(err, ErrUnconfirmed):
-		return false, nil // it may be running: the reply, if any, will tell
-	case ctx.Err() == nil:
-		return true, fmt.Errorf("%s: %w", o.method.name, err)
-	}
-	return false, nil
 }
 
 func (o *outgoing) finish(reply wire.Reply) error {
@@ -221,11 +221,11 @@ func (o *outgoing) finish(reply wire.Reply) error {
 }
 
 // reached tells how far the request got.
-func (o *outgoing) reached(w *waiter, confirmed bool) string {
+func (o *outgoing) reached(w *waiter) string {
 	switch {
-	case confirmed:
+	case w.confirmed.Load():
 		return "confirmed"
-	case w.Sent():
+	case w.progress.Sent():
 		return "sent, unconfirmed"
 	}
 	if t, ok := o.to.Client.transport.(interface{ Impediment() error }); ok {

@@ -90,7 +90,12 @@ func (c *carried) request() *RequestContext {
 }
 
 func (c *carried) encoded() ([]byte, error) {
-	c.encode.Do(func() { c.text, c.err = c.request().appendWire(nil) })
+	c.encode.Do(func() {
+		var members []byte
+		if members, c.err = c.request().appendWire(make([]byte, 0, 1024)); c.err == nil {
+			c.text, c.err = wire.EscapeContext(members)
+		}
+	})
 	return c.text, c.err
 }
 

@@ -126,7 +126,7 @@ func encodeRequest(t *testing.T, meaning []wire.Member) string {
 			}
 		}
 	}
-	body, err := r.Encode(context)
+	body, err := r.Encode(escaped(t, context))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,4 +212,13 @@ func orNull(raw []byte) string {
 		return "null"
 	}
 	return string(raw)
+}
+
+func escaped(t *testing.T, members []byte) []byte {
+	t.Helper()
+	context, err := wire.EscapeContext(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return context
 }

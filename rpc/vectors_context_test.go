@@ -133,7 +133,7 @@ func received(t *testing.T, members string) *rpc.RequestContext {
 			t.Fatal(err)
 		}
 	}
-	body, err := (&wire.Request{Method: []byte(`"m"`), Args: []byte("{}")}).Encode(encoded)
+	body, err := (&wire.Request{Method: []byte(`"m"`), Args: []byte("{}")}).Encode(escaped(t, encoded))
 	if err != nil {
 		t.Fatal(err)
 	}

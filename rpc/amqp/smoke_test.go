@@ -27,7 +27,7 @@ func (r *recorder) Deliver(_ context.Context, d rpc.Delivery) {
 }
 
 // broker is the address of a real RabbitMQ, or a reason to skip.
-func broker(t *testing.T) string {
+func broker(t testing.TB) string {
 	t.Helper()
 	url := os.Getenv("CYBORG_TEST_AMQP_URL")
 	if url == "" {

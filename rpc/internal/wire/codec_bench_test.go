@@ -8,6 +8,7 @@ func BenchmarkCodec(b *testing.B) {
 	for key := range usualKeys {
 		context, _ = AppendContext(context, key, []byte(`"8f0c4b1f5e3a4d0fa5b0a0f0d3c1e2b4"`))
 	}
+	context = escaped(b, context)
 	b.ReportAllocs()
 	for b.Loop() {
 		r := Request{Method: []byte(`"report"`), Args: []byte(`{"hostname": "compute-1", "devices": ["a", "b", "c"]}`), MsgID: NewID(), ReplyQueue: "reply_x", UniqueID: NewID()}

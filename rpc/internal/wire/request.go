@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/go-cyborg/cyborg/ovo/pyjson"
 )
@@ -23,7 +22,7 @@ type Request struct {
 	Context []Member
 }
 
-// Encode gives the body of r. context is what [AppendContext] made of the context; r.Context is not looked at.
+// Encode gives the body of r. context is what [EscapeContext] made of the context; r.Context is not looked at.
 func (r *Request) Encode(context []byte) ([]byte, error) {
 	s := takeScratch()
 	defer s.giveBack()
@@ -60,21 +59,23 @@ func appendID(b []byte, key, id string) []byte {
 	return b
 }
 
-// AppendContext appends one member of the request context, in the form that stands in the envelope: it is escaped once, for
-// all requests with that context.
+// AppendContext appends one member of the request context.
 func AppendContext(dst []byte, key string, value []byte) ([]byte, error) {
-	s := takeScratch()
-	defer s.giveBack()
-	b, err := pyjson.AppendString(append(s.b, pyjson.ItemSeparator...), contextPrefix+key)
+	dst, err := pyjson.AppendString(append(dst, pyjson.ItemSeparator...), contextPrefix+key)
 	if err != nil {
 		return nil, err
 	}
-	s.b = append(append(b, pyjson.KeySeparator...), value...)
-	start := len(dst)
-	if dst, err = pyjson.AppendBytes(dst, s.b); err != nil {
+	return append(append(dst, pyjson.KeySeparator...), value...), nil
+}
+
+// EscapeContext gives the members of a request context as they stand in the envelope. That is done once for all requests
+// with that context.
+func EscapeContext(members []byte) ([]byte, error) {
+	dst, err := pyjson.AppendBytes(make([]byte, 0, len(members)+len(members)/4+8), members)
+	if err != nil {
 		return nil, err
 	}
-	return slices.Delete(dst[:len(dst)-1], start, start+1), nil // without the quotes
+	return dst[1 : len(dst)-1], nil
 }
 
 // Decode reads a body. After an error the ids are set if they could be found, so that the sender can be answered.

@@ -122,7 +122,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 			want.Context = append(want.Context, Member{key, value})
 		}
-		body, err := want.Encode(context)
+		body, err := want.Encode(escaped(t, context))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,6 +139,14 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+func escaped(t interface{ Fatal(...any) }, members []byte) []byte {
+	context, err := EscapeContext(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return context
 }
 
 func FuzzRequest(f *testing.F) {
@@ -160,7 +168,7 @@ func FuzzRequest(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		again, err := r.Encode(context)
+		again, err := r.Encode(escaped(t, context))
 		if err != nil {
 			t.Skip("a value that is not UTF-8")
 		}
