@@ -97,7 +97,7 @@ func TestOutboxCompletesOnce(t *testing.T) {
 		var cancels []context.CancelFunc
 		closed := false
 		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"put", "put", "take", "cancel", "close"}).Draw(t, "step") {
+			switch step := rapid.SampledFrom([]string{"put", "put", "take", "cancel", "watch", "unwatch", "close"}).Draw(t, "step"); step {
 			case "put":
 				ctx, cancel := context.WithCancel(context.Background())
 				it := &item{ctx: ctx, done: func(error) {
@@ -119,6 +119,8 @@ func TestOutboxCompletesOnce(t *testing.T) {
 				if len(cancels) > 0 {
 					cancels[rapid.IntRange(0, len(cancels)-1).Draw(t, "which")]()
 				}
+			case "watch", "unwatch":
+				o.watch(step == "watch")
 			case "close":
 				o.close(rpc.ErrClosed)
 				closed = true

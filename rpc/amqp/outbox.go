@@ -44,13 +44,33 @@ func (i *item) abandoned() error {
 
 // outbox holds what the writer has not taken yet, first in, first out.
 type outbox struct {
-	mu     sync.Mutex
-	items  []*item
-	closed bool
-	wake   chan struct{} // holds one token while there may be something to take
+	mu       sync.Mutex
+	items    []*item
+	closed   bool
+	watching bool          // nothing is taken now: contexts that end are noticed at once
+	wake     chan struct{} // holds one token while there may be something to take
 }
 
-func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1)} }
+func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1), watching: true} }
+
+// watch says whether waiting items must notice the end of their contexts by themselves. While the writer takes them it
+// looks itself, and the watch, which is not cheap, is spared.
+func (o *outbox) watch(on bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.watching = on
+	for _, i := range o.items {
+		if on && i.stop == nil {
+			o.watchItem(i)
+		}
+	}
+}
+
+func (o *outbox) watchItem(i *item) {
+	if i.ctx.Done() != nil {
+		i.stop = context.AfterFunc(i.ctx, func() { o.abandon(i) })
+	}
+}
 
 // put adds an item and completes it if that is not possible.
 func (o *outbox) put(i *item) {
@@ -63,8 +83,8 @@ func (o *outbox) put(i *item) {
 		refused = rpc.ErrNacked
 	default:
 		o.items = append(o.items, i)
-		if i.ctx.Done() != nil {
-			i.stop = context.AfterFunc(i.ctx, func() { o.abandon(i) })
+		if o.watching {
+			o.watchItem(i)
 		}
 	}
 	o.mu.Unlock()

@@ -63,6 +63,8 @@ func (p *publisher) session(ctx context.Context, c *conn, ready func()) error {
 	s := newSettler(c, returns, p.link.config.Observe)
 	go s.run()
 	ready()
+	p.outbox.watch(false)
+	defer p.outbox.watch(true)
 	w := writer{publisher: p, conn: c, settler: s, declared: map[string]bool{p.link.config.ControlExchange: true}}
 	err = w.run(ctx)
 	close(s.queue)
@@ -202,6 +204,7 @@ func (w *writer) flush(ctx context.Context) error {
 
 func (w *writer) block(b amqp091.Blocking) {
 	w.blocked = b.Active
+	w.outbox.watch(b.Active)
 	state, kind := stateUp, rpc.EventUnblocked
 	var err error
 	if b.Active {
