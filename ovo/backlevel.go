@@ -77,6 +77,10 @@ type rule struct {
 
 // convert writes an object converted: nested objects first, then the rules of the history, newest first.
 func (e *encoder) convert(c *Class, o slot, to conversion) error {
+	defer e.leave()
+	if err := e.enter(); err != nil {
+		return err
+	}
 	st := c.storage(o)
 	data := &Data{e: e, c: c, st: st, to: to}
 	if err := data.parts(); err != nil {

@@ -11,7 +11,9 @@ import (
 func outers(n int) []*outer {
 	list := make([]*outer, n)
 	for i := range list {
-		part := func(name string) *inner { return &inner{Name: ovo.Of(name), State: ovo.NullOf("available"), Color: ovo.NullOf(red)} }
+		part := func(name string) *inner {
+			return &inner{Name: ovo.Of(name), State: ovo.NullOf("available"), Color: ovo.NullOf(red)}
+		}
 		list[i] = &outer{
 			ID: ovo.Of(int64(i)), Inner: ovo.NullOf(part(fmt.Sprintf("inner-%d", i))), Extra: ovo.NullOf("extra"),
 			Inners: ovo.Of([]*inner{part("a"), part("b")}),

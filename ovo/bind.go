@@ -162,7 +162,7 @@ func (w *listWriter) next() {
 
 // each writes the elements of a slice as items of their own.
 func (w *listWriter) each(p *argument, list reflect.Value) error {
-	part := encoder{reg: w.reg}
+	part := encoder{reg: w.reg, depth: w.depth}
 	if err := p.carrier.encode(&part, list); err != nil {
 		return err
 	}

@@ -262,11 +262,28 @@ func (boolCodec) store(s slot, v any) error { return storeAs[bool](s, v) }
 // timeCodec is for datetimes.
 type timeCodec struct{ typ Type }
 
-func (timeCodec) decode(*decoder, slot) error { return errSlow }
+// decode takes the short way for what is nearly always written: whole seconds and Z.
+func (c timeCodec) decode(d *decoder, s slot) error {
+	saved := d.r
+	text, err := d.text()
+	if err != nil {
+		return err
+	}
+	var t time.Time
+	if c.typ == (dateTimeType{}) && len(text) == len("2006-01-02T15:04:05Z") && t.UnmarshalText(text) == nil && t.Year() > 0 {
+		*as[time.Time](s) = t
+		return nil
+	}
+	d.r = saved
+	return errSlow
+}
 
-func (c timeCodec) encode(e *encoder, s slot) error { return encodeBy(c.typ, e, c.load(s)) }
+func (c timeCodec) encode(e *encoder, s slot) (err error) {
+	e.b, err = appendTime(append(e.b, '"'), *as[time.Time](s))
+	e.b = append(e.b, '"')
+	return err
+}
 
-// load makes a time that never had a zone of its own, such as time.Now(), an aware one; only [Naive] makes a naive one.
 func (timeCodec) load(s slot) any { return *as[time.Time](s) }
 
 func (timeCodec) store(s slot, v any) error { return storeAs[time.Time](s, v) }

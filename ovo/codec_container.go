@@ -284,7 +284,7 @@ func (c *setCodec) encode(e *encoder, s slot) error {
 	items := c.load(s).(*Set).items
 	texts := make([]string, len(items))
 	for i, v := range items {
-		part := encoder{reg: e.reg}
+		part := encoder{reg: e.reg, depth: e.depth}
 		elem := c.element.fresh()
 		if err := c.element.store(slotOfValue(elem), v); err != nil {
 			return err

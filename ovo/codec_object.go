@@ -9,8 +9,8 @@ import (
 // objectCodec is the codec of a field of objects.
 type objectCodec interface {
 	codec
-	// changed tells whether one of the objects at s has changes.
-	changed(r *Registry, s slot) bool
+	// changed tells whether one of the objects at s, which are in depth others, has changes.
+	changed(r *Registry, s slot, depth int) bool
 	// visit calls f for every object at s, in order.
 	visit(r *Registry, s slot, f func(c *Class, o slot) error) error
 }
@@ -75,9 +75,9 @@ func (r *Registry) typeName(v any) string {
 	return pyTypeName(v)
 }
 
-func (c *pointerCodec) changed(_ *Registry, s slot) bool {
+func (c *pointerCodec) changed(_ *Registry, s slot, depth int) bool {
 	s = s.pointee()
-	return !s.isNil() && c.class.changed(c.class.storage(s)) != 0
+	return !s.isNil() && c.class.changedWithin(c.class.storage(s), depth) != 0
 }
 
 func (c *pointerCodec) visit(_ *Registry, s slot, f func(*Class, slot) error) error {
@@ -158,9 +158,9 @@ func (c *pointersCodec) store(s slot, v any) error {
 	return nil
 }
 
-func (c *pointersCodec) changed(_ *Registry, s slot) bool {
+func (c *pointersCodec) changed(_ *Registry, s slot, depth int) bool {
 	for _, o := range *pointers(s) {
-		if !o.isNil() && c.class.changed(c.class.storage(o)) != 0 {
+		if !o.isNil() && c.class.changedWithin(c.class.storage(o), depth) != 0 {
 			return true
 		}
 	}
@@ -197,16 +197,18 @@ func (anyObjectCodec) load(s slot) any { return *as[Object](s) }
 
 func (anyObjectCodec) store(s slot, v any) error { return storeAs[Object](s, v) }
 
-func (anyObjectCodec) changed(r *Registry, s slot) bool { return objectChanged(r, *as[Object](s)) }
+func (anyObjectCodec) changed(r *Registry, s slot, depth int) bool {
+	return objectChanged(r, *as[Object](s), depth)
+}
 
 // objectChanged tells whether an object of any class has changes.
-func objectChanged(r *Registry, v any) bool {
+func objectChanged(r *Registry, v any, depth int) bool {
 	o, ok := v.(Object)
 	if !ok {
 		return false
 	}
 	c, err := r.classOf(o)
-	return err == nil && c.changed(c.storage(c.address(o))) != 0
+	return err == nil && c.changedWithin(c.storage(c.address(o)), depth) != 0
 }
 
 func (anyObjectCodec) visit(r *Registry, s slot, f func(*Class, slot) error) error {

@@ -62,7 +62,7 @@ func (d *Data) Get(name string) (v any, ok bool, err error) {
 	case i < 0:
 		return nil, false, nil
 	}
-	e := encoder{reg: d.e.reg}
+	e := encoder{reg: d.e.reg, depth: d.e.depth}
 	if err := d.field(&e, &d.c.fields[i]); err != nil {
 		return nil, false, err
 	}
@@ -158,7 +158,7 @@ func (d *Data) checkDropped() error {
 		if d.dropped&(1<<c.field) == 0 || slices.ContainsFunc(d.renamed, func(r renaming) bool { return r.field == c.field }) {
 			continue
 		}
-		unwanted := encoder{reg: d.e.reg}
+		unwanted := encoder{reg: d.e.reg, depth: d.e.depth}
 		if err := d.field(&unwanted, &d.c.fields[c.field]); err != nil {
 			return err
 		}

@@ -1,8 +1,6 @@
 package ovo
 
 import (
-	"slices"
-
 	"github.com/go-cyborg/cyborg/ovo/pyjson"
 )
 
@@ -63,7 +61,7 @@ type envelope struct {
 	late                     bool          // changes is such a place
 	class                    *Class
 	o                        slot
-	others                   []string // unknown keys
+	others                   names // unknown keys
 }
 
 const (
@@ -125,10 +123,9 @@ func (d *decoder) member(e *envelope) error {
 		bit, e.changes, e.late = gotChanges, d.r, true
 		err = d.r.Skip()
 	default:
-		if slices.Contains(e.others, key) {
-			return &pyjson.DuplicateKeyError{Key: key}
+		if err := e.others.add(key); err != nil {
+			return err
 		}
-		e.others = append(e.others, key)
 		return d.r.Skip()
 	}
 	if e.got&bit != 0 {
@@ -238,7 +235,7 @@ func (d *decoder) fields(c *Class, st slot, more bool) (err error) {
 		next   int
 		bad    error
 		badAt  = len(c.fields)
-		others []string
+		others names
 	)
 	for ; more && err == nil; more, err = d.nextMember() {
 		i, name, err := d.fieldKey(c, &next)
@@ -246,10 +243,9 @@ func (d *decoder) fields(c *Class, st slot, more bool) (err error) {
 			return err
 		}
 		if i < 0 {
-			if slices.Contains(others, name) {
-				return &pyjson.DuplicateKeyError{Key: name}
+			if err := others.add(name); err != nil {
+				return err
 			}
-			others = append(others, name)
 			if err := d.r.Skip(); err != nil {
 				return err
 			}
@@ -273,6 +269,21 @@ func (d *decoder) fields(c *Class, st slot, more bool) (err error) {
 		err = bad
 	}
 	return err
+}
+
+// names are the keys of a dict that have been seen.
+type names map[string]struct{}
+
+// add refuses a key that has been seen.
+func (n *names) add(key string) error {
+	if _, twice := (*n)[key]; twice {
+		return &pyjson.DuplicateKeyError{Key: key}
+	}
+	if *n == nil {
+		*n = names{}
+	}
+	(*n)[key] = struct{}{}
+	return nil
 }
 
 // nextMember is NextMember with a short way for Python's separator.
@@ -369,14 +380,19 @@ func (d *decoder) changes(c *Class, st slot) error {
 		d.r.Ascend(1)
 		more = false
 	}
-	mask, err := d.names(c, more)
+	mask, err := d.fieldNames(c, more)
 	if err != nil {
 		return err
 	}
-	c.text.read.Store(&changesText{text: string(d.r.Slice(start, d.r.Offset())), mask: mask})
+	if text := d.r.Slice(start, d.r.Offset()); len(text) <= maxChangesText {
+		c.text.read.Store(&changesText{text: string(text), mask: mask})
+	}
 	c.mark(st, mask)
 	return nil
 }
+
+// maxChangesText is the size of the largest list of changed names that is remembered.
+const maxChangesText = 4096
 
 // lateChanges reads the names of changed fields where the opening bracket has not been read.
 func (d *decoder) lateChanges(c *Class, st slot) error {
@@ -391,7 +407,7 @@ func (d *decoder) lateChanges(c *Class, st slot) error {
 	if err != nil {
 		return err
 	}
-	mask, err := d.names(c, more)
+	mask, err := d.fieldNames(c, more)
 	if err != nil {
 		return err
 	}
@@ -399,8 +415,8 @@ func (d *decoder) lateChanges(c *Class, st slot) error {
 	return nil
 }
 
-// names reads names of fields and returns their set. Other names and other values are passed over.
-func (d *decoder) names(c *Class, more bool) (mask uint64, err error) {
+// fieldNames reads names of fields and returns their set. Other names and other values are passed over.
+func (d *decoder) fieldNames(c *Class, more bool) (mask uint64, err error) {
 	for ; more && err == nil; more, err = d.r.NextElement() {
 		if d.r.Peek() != pyjson.String {
 			if err := d.r.Skip(); err != nil {

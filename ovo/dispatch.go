@@ -360,6 +360,7 @@ func splitDict(data json.RawMessage) (keywords, error) {
 		return nil, nil
 	}
 	var list keywords
+	var seen names
 	r := pyjson.NewReader(data)
 	if r.Peek() == pyjson.Null {
 		return nil, nil
@@ -370,8 +371,8 @@ func splitDict(data json.RawMessage) (keywords, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(list, func(x keyword) bool { return x.name == key }) {
-			return nil, &pyjson.DuplicateKeyError{Key: key}
+		if err := seen.add(key); err != nil {
+			return nil, err
 		}
 		raw, err := r.ReadRaw()
 		if err != nil {

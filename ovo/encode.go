@@ -51,7 +51,21 @@ type encoder struct {
 	reg     *Registry
 	b       []byte
 	readers Manifest // versions at which outermost objects are written; nil for their own
+	depth   int      // of objects in objects
 }
+
+// maxObjects is how deep objects may be in objects, which is as deep as [pyjson.MaxDepth] lets a reader go. An object that is inside itself is deeper than anything.
+const maxObjects = pyjson.MaxDepth / 2
+
+// enter counts an object; leave has to be called after it.
+func (e *encoder) enter() error {
+	if e.depth++; e.depth > maxObjects {
+		return ErrDepth
+	}
+	return nil
+}
+
+func (e *encoder) leave() { e.depth-- }
 
 // address returns where o is. The caller has found c as the class of o.
 func (c *Class) address(o Object) slot { return slotOf(o.base()).minus(c.baseOffset) }
@@ -92,6 +106,10 @@ func (e *encoder) object(c *Class, o slot) error {
 
 // own writes the object at o at its own version.
 func (e *encoder) own(c *Class, o slot) error {
+	defer e.leave()
+	if err := e.enter(); err != nil {
+		return err
+	}
 	version := c.versionOf(o)
 	if version != c.version && !isPlainVersion(version) {
 		if _, err := parseTuple(version); err != nil {
@@ -195,7 +213,13 @@ func (c *Class) namesOf(mask uint64) []string {
 
 // changed returns the fields that count as changed: the marked ones, and fields whose object has changes of its own. In a list object only the members
 // count so.
-func (c *Class) changed(st slot) (mask uint64) {
+func (c *Class) changed(st slot) (mask uint64) { return c.changedWithin(st, 0) }
+
+// changedWithin is changed for an object in that many others. An object that is inside itself adds nothing to its own changes.
+func (c *Class) changedWithin(st slot, depth int) (mask uint64) {
+	if depth > maxObjects {
+		return 0
+	}
 	for i := range c.fields {
 		f := &c.fields[i]
 		s := *as[state](st.plus(f.state))
@@ -204,7 +228,7 @@ func (c *Class) changed(st slot) (mask uint64) {
 			mask |= 1 << i
 		case s&stateSet == 0 && !f.always, s&stateNull != 0:
 		case f.always, f.bubbles && !c.isList:
-			if f.codec.(objectCodec).changed(c.reg, st.plus(f.offset)) {
+			if f.codec.(objectCodec).changed(c.reg, st.plus(f.offset), depth+1) {
 				mask |= 1 << i
 			}
 		}

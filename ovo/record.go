@@ -239,7 +239,9 @@ func (d *decoder) recordObject() (any, error) {
 	return c.object(o), nil
 }
 
-func (recordObject) changed(r *Registry, s slot) bool { return objectChanged(r, *as[any](s)) }
+func (recordObject) changed(r *Registry, s slot, depth int) bool {
+	return objectChanged(r, *as[any](s), depth)
+}
 
 func (recordObject) visit(r *Registry, s slot, f func(*Class, slot) error) error {
 	return visitObject(r, *as[any](s), f)
@@ -260,9 +262,9 @@ func (c recordObjects) decode(d *decoder, s slot) error {
 	return d.slow(saved, err)
 }
 
-func (recordObjects) changed(r *Registry, s slot) bool {
+func (recordObjects) changed(r *Registry, s slot, depth int) bool {
 	items, _ := (*as[any](s)).([]any)
-	return slices.ContainsFunc(items, func(v any) bool { return objectChanged(r, v) })
+	return slices.ContainsFunc(items, func(v any) bool { return objectChanged(r, v, depth) })
 }
 
 func (recordObjects) visit(r *Registry, s slot, f func(*Class, slot) error) error {

@@ -192,10 +192,15 @@ func (v View) marked() []string {
 
 // Reset clears the changed marks of the named fields, of all fields without names. Recursive also resets the objects in those of them that count as
 // changed, first. It fails, as in Python, when one of these is unset.
-func (v View) Reset(recursive bool, names ...string) error {
+func (v View) Reset(recursive bool, names ...string) error { return v.reset(recursive, 0, names) }
+
+func (v View) reset(recursive bool, depth int, names []string) error {
+	if depth > maxObjects {
+		return ErrDepth
+	}
 	named := func(f *field) bool { return len(names) == 0 || slices.Contains(names, f.name) }
 	if recursive {
-		if err := v.resetChanged(named); err != nil {
+		if err := v.resetChanged(named, depth); err != nil {
 			return err
 		}
 	}
@@ -208,7 +213,7 @@ func (v View) Reset(recursive bool, names ...string) error {
 }
 
 // resetChanged resets the objects in the named fields that count as changed, none if a changed field is unset.
-func (v View) resetChanged(named func(*field) bool) error {
+func (v View) resetChanged(named func(*field) bool, depth int) error {
 	changed := v.c.namesOf(v.c.changed(v.st))
 	for _, name := range changed {
 		if _, err := v.Get(name); err != nil {
@@ -217,19 +222,19 @@ func (v View) resetChanged(named func(*field) bool) error {
 	}
 	for _, name := range changed {
 		f := &v.c.fields[v.c.byName[name]]
-		if err := v.resetParts(f, named(f)); err != nil {
+		if err := v.resetParts(f, named(f), depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v View) resetParts(f *field, named bool) error {
+func (v View) resetParts(f *field, named bool, depth int) error {
 	if !named || f.kind == kindValue || *v.state(f)&stateNull != 0 {
 		return nil
 	}
 	return f.codec.(objectCodec).visit(v.c.reg, v.st.plus(f.offset), func(c *Class, o slot) error {
-		return c.view(o).Reset(true)
+		return c.view(o).reset(true, depth+1, nil)
 	})
 }
 
