@@ -157,8 +157,10 @@ func postgresDSN(u dbURL) (string, error) {
 		"user": u.user, "password": u.password, "dbname": u.database,
 		"sslmode": "prefer", "connect_timeout": "10", "TimeZone": "UTC",
 	}
-	for _, name := range []string{"host", "port", "sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout",
-		"application_name", "options", "target_session_attrs", "passfile"} {
+	for _, name := range []string{
+		"host", "port", "sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout",
+		"application_name", "options", "target_session_attrs", "passfile",
+	} {
 		if v := u.take(name); v != "" {
 			kv[name] = v
 		}

@@ -191,8 +191,7 @@ func wrap(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var done *Error
-	if errors.As(err, &done) {
+	if _, ok := errors.AsType[*Error](err); ok {
 		return err
 	}
 	k, ok := kindOf(err)

@@ -29,7 +29,7 @@ type peer struct {
 // newPeer skips the test when CYBORG_PEERS has no chroot with Cyborg.
 func newPeer(t *testing.T) *peer {
 	t.Helper()
-	for _, entry := range strings.Fields(os.Getenv("CYBORG_PEERS")) {
+	for entry := range strings.FieldsSeq(os.Getenv("CYBORG_PEERS")) {
 		root, ok := strings.CutPrefix(entry, "forky=")
 		if !ok {
 			continue

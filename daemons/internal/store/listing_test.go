@@ -77,8 +77,10 @@ func mysqlListing(t testing.TB, db *sql.DB) object {
 	t.Helper()
 	tables := object{}
 	for _, r := range query(t, db, "SELECT table_name, engine, table_collation, row_format FROM information_schema.tables WHERE table_schema = DATABASE()") {
-		tables[*r[0]] = object{"engine": text(r[1]), "collation": text(r[2]), "row_format": text(r[3]),
-			"primary_key": []any{}, "unique": object{}, "foreign_keys": object{}, "indexes": object{}}
+		tables[*r[0]] = object{
+			"engine": text(r[1]), "collation": text(r[2]), "row_format": text(r[3]),
+			"primary_key": []any{}, "unique": object{}, "foreign_keys": object{}, "indexes": object{},
+		}
 	}
 	for _, r := range query(t, db, "SELECT table_name, column_name, ordinal_position, column_type, is_nullable, column_default, extra,"+
 		" character_set_name, collation_name, datetime_precision FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position") {
@@ -126,7 +128,7 @@ func enumOf(columnType string) any {
 		return nil
 	}
 	var out []any
-	for _, v := range strings.Split(strings.TrimSuffix(inner, ")"), ",") {
+	for v := range strings.SplitSeq(strings.TrimSuffix(inner, ")"), ",") {
 		out = append(out, strings.Trim(v, "'"))
 	}
 	return out

@@ -48,9 +48,7 @@ func (g *gate) open(t *testing.T) {
 	g.mu.Lock()
 	g.listener, g.addr = l, l.Addr().String()
 	g.mu.Unlock()
-	g.wg.Add(1)
-	go func() {
-		defer g.wg.Done()
+	g.wg.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -58,7 +56,7 @@ func (g *gate) open(t *testing.T) {
 			}
 			g.pipe(c)
 		}
-	}()
+	})
 }
 
 func (g *gate) pipe(client net.Conn) {
@@ -71,13 +69,11 @@ func (g *gate) pipe(client net.Conn) {
 	g.conns[client], g.conns[server] = true, true
 	g.mu.Unlock()
 	for _, p := range [][2]net.Conn{{client, server}, {server, client}} {
-		g.wg.Add(1)
-		go func() {
-			defer g.wg.Done()
+		g.wg.Go(func() {
 			_, _ = io.Copy(p[0], p[1])
 			p[0].Close()
 			p[1].Close()
-		}()
+		})
 	}
 }
 

@@ -89,9 +89,7 @@ func bindAll(ctx context.Context, s *store.Store, binds []arq.Bind) []bindResult
 	out := make([]bindResult, len(binds))
 	var wg sync.WaitGroup
 	for i, b := range binds {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			q, err := s.Begin(ctx, b)
 			var none *arq.NotFoundError
 			switch {
@@ -100,7 +98,7 @@ func bindAll(ctx context.Context, s *store.Store, binds []arq.Bind) []bindResult
 			case !errors.As(err, &none):
 				out[i].Error = err.Error()
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	return out

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -92,13 +93,13 @@ func (t *tx) checkProfile(ctx context.Context, p Profile) error {
 	if err := t.all(ctx, &rows, selectProfiles+" WHERE uuid = ? OR name = ?", p.UUID, p.Name); err != nil {
 		return err
 	}
-	for _, r := range rows {
-		if r.UUID != p.UUID {
-			return &DuplicateError{Resource: "Device Profile", Key: "name", Value: p.Name}
-		}
-		return &DuplicateError{Resource: "Device Profile", Key: "uuid", Value: p.UUID}
+	if len(rows) == 0 {
+		return nil
 	}
-	return nil
+	if slices.ContainsFunc(rows, func(r profileRow) bool { return r.UUID != p.UUID || r.Name == p.Name }) {
+		return &DuplicateError{Resource: "Device Profile", Key: "name", Value: p.Name}
+	}
+	return &DuplicateError{Resource: "Device Profile", Key: "uuid", Value: p.UUID}
 }
 
 // ProfileByUUID returns one profile, or an [*arq.NotFoundError].

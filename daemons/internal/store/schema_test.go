@@ -322,8 +322,10 @@ func TestCreateSchemaOfThePeerIntegration(t *testing.T) {
 		}
 	}
 	vector(t, "schema_mariadb_create_schema.json", &listing)
-	for _, name := range []string{"alembic_version", "devices", "controlpath_ids", "deployables", "attributes", "attach_handles",
-		"device_profiles", "extended_accelerator_requests", "quota_usages", "reservations"} {
+	for _, name := range []string{
+		"alembic_version", "devices", "controlpath_ids", "deployables", "attributes", "attach_handles",
+		"device_profiles", "extended_accelerator_requests", "quota_usages", "reservations",
+	} {
 		if _, err := s.Raw().Exec(listing.Tables[name].ShowCreate); err != nil {
 			t.Fatal(err)
 		}

@@ -155,8 +155,7 @@ func (f *fixture) missing() {
 		"Device": deviceErr, "Device ": inventoryErr, "Deployable": deployableErr, "Attribute": attributeErr, "ExtArq": requestErr,
 		"Device  ": f.SetDeviceStatus(f.ctx, id, "enabled"), "Attribute ": f.DeleteAttribute(f.ctx, id), "Device   ": f.BeginCleanup(f.ctx, id, ""),
 	} {
-		var missing *arq.NotFoundError
-		if !errors.As(err, &missing) {
+		if _, ok := errors.AsType[*arq.NotFoundError](err); !ok {
 			f.Errorf("%s: %v", resource, err)
 		}
 	}

@@ -30,12 +30,10 @@ func raceBinds(f *fixture, binds []arq.Bind, stores ...*store.Store) (bound, ref
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i, b := range binds {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			<-start
 			results[i].q, results[i].err = stores[i%len(stores)].Begin(f.ctx, b)
-		}()
+		})
 	}
 	close(start)
 	wg.Wait()

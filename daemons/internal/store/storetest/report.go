@@ -340,11 +340,9 @@ func raceInsert(t *testing.T, target Target) {
 	var wg sync.WaitGroup
 	errs := make([]error, writers)
 	for w := range writers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			_, errs[w] = f.Insert(f.ctx, f.host, ds)
-		}()
+		})
 	}
 	wg.Wait()
 	won := 0

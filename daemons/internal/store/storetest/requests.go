@@ -116,8 +116,7 @@ func bindRefusals(t *testing.T, target Target) {
 		b := f.bindTo(q, p)
 		b.DeviceRPUUID = rp
 		got, err := f.Begin(f.ctx, b)
-		var missing *arq.NotFoundError
-		if !errors.As(err, &missing) {
+		if _, ok := errors.AsType[*arq.NotFoundError](err); !ok {
 			t.Errorf("%s: %v", name, err)
 		}
 		read, err := f.Request(f.ctx, q.UUID)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -290,6 +289,3 @@ func (c *counter) count(p store.Point) error {
 }
 
 func (c *counter) reset() { c.reads.Store(0); c.writes.Store(0); c.all.Store(0) }
-
-// quoted joins values as SQL text literals.
-func quoted(values []string) string { return "'" + strings.Join(values, "', '") + "'" }

@@ -134,8 +134,10 @@ func Writers() []Writer {
 			d := s.Devices[0]
 			p := d.Deployables[0]
 			_, err := s.Store.Commit(ctx, reconcile.DevicePlan{Have: &d, Steps: []reconcile.Step{
-				reconcile.SetBoard{Type: "GPU", Vendor: "v"}, reconcile.SetNumAccelerators{Deployable: p.ID, To: 9},
-				reconcile.SetAttribute{Attribute: p.Attributes[0].ID, To: "x"}, reconcile.InsertHandle{Deployable: p.ID, Type: arq.HandlePCI, Info: "{}"},
+				reconcile.SetBoard{Type: "GPU", Vendor: "v"},
+				reconcile.SetNumAccelerators{Deployable: p.ID, To: 9},
+				reconcile.SetAttribute{Attribute: p.Attributes[0].ID, To: "x"},
+				reconcile.InsertHandle{Deployable: p.ID, Type: arq.HandlePCI, Info: "{}"},
 			}})
 			return err
 		}},
