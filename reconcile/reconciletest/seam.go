@@ -33,12 +33,13 @@ func (p *Placement) Tree(ctx context.Context, host string) (reconcile.Tree, erro
 // Sync implements [reconcile.Placement].
 func (p *Placement) Sync(ctx context.Context, s reconcile.ProviderState) (int, error) {
 	return p.retry(ctx, s, func(s *reconcile.ProviderState) error {
-		if !s.Known {
+		fresh := !s.Known
+		if fresh {
 			if err := p.create(s); err != nil {
 				return err
 			}
 		}
-		if !s.SameTraits {
+		if !s.SameTraits && (!fresh || len(s.Traits) > 0) {
 			if err := p.syncTraits(s); err != nil {
 				return err
 			}

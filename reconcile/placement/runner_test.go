@@ -1,0 +1,116 @@
+package placement_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-cyborg/cyborg/reconcile"
+	"github.com/go-cyborg/cyborg/reconcile/reconciletest"
+)
+
+func function(n int) reconcile.Device {
+	info := fmt.Sprintf(`{"bus": "%02x", "device": "00", "domain": "0000", "function": "%d"}`, n/8, n%8)
+	return reconcile.Device{
+		Type: "GPU", Vendor: "10de", Model: "25b6", ControlPath: reconcile.ControlPath{Type: "PCI", Info: info},
+		Deployables: []reconcile.Deployable{{
+			Name: fmt.Sprintf("%s_%d", host, n), NumAccelerators: 1,
+			Attributes: []reconcile.Attribute{{Key: "rc", Value: "CUSTOM_PCI"}, {Key: "trait0", Value: "OWNER_CYBORG"}, {Key: "trait1", Value: "CUSTOM_T1"}},
+			Handles:    []reconcile.Handle{{Type: "PCI", Info: info}},
+		}},
+	}
+}
+
+// TestRunner counts the requests of whole reports over the wire: three for
+// every new device and a constant, one for an unchanged report.
+func TestRunner(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	w, db := newWire(t), &reconciletest.Store{}
+	r := &reconcile.Runner{Store: db, Placement: w.Client}
+	var report []reconcile.Device
+	for i := range n {
+		report = append(report, function(i))
+	}
+	run := func(ds []reconcile.Device) reconcile.Result {
+		t.Helper()
+		res, err := r.Run(context.Background(), host, ds)
+		if err != nil || len(res.Problems) > 0 {
+			t.Fatalf("%v, problems %v", err, res.Problems)
+		}
+		return res
+	}
+	run(report)
+	// Two for the tree; trait and class once for each of the four workers at most.
+	if sent := len(w.sent()); sent < 3*n+4 || sent > 3*n+10 {
+		t.Errorf("first report of %d: %d requests", n, sent)
+	}
+	if res := run(report); res.Unchanged != n {
+		t.Errorf("%d unchanged", res.Unchanged)
+	}
+	if sent := w.sent(); len(sent) != 1 {
+		t.Errorf("unchanged report: %v", sent)
+	}
+	run(report[1:])
+	if sent := w.sent(host + "_0"); len(sent) != 2 || sent[1] != "DELETE /resource_providers/"+host+"_0" {
+		t.Errorf("one device gone: %v", sent)
+	}
+}
+
+// TestRunnerFaults breaks every single request of a report in turn; the next
+// report ends where an undisturbed one would have.
+func TestRunnerFaults(t *testing.T) {
+	t.Parallel()
+	report := []reconcile.Device{function(0), function(1), function(2)}
+	later := []reconcile.Device{function(0), function(3)}
+	later[0].Deployables[0].NumAccelerators = 2
+	life := func(t *testing.T, broken func(*http.Request) *http.Response) (*wire, *reconciletest.Store) {
+		w, db := newWire(t), &reconciletest.Store{}
+		run := func(ds []reconcile.Device) {
+			r := &reconcile.Runner{Store: db, Placement: w.Client, Parallel: 1}
+			_, _ = r.Run(context.Background(), host, ds) // the broken one may fail
+		}
+		run(report)
+		w.sent()
+		w.answer = broken
+		run(later)
+		w.answer = nil
+		run(later)
+		return w, db
+	}
+	calm, db := life(t, nil)
+	want := contents(calm, db)
+	for at := range 20 {
+		for _, code := range []int{409, 503} {
+			n := 0
+			w, db := life(t, func(r *http.Request) *http.Response {
+				if n++; n-1 == at {
+					return status(r, code, `{"errors": [{"detail": "x\n\n y", "code": "placement.concurrent_update"}]}`)
+				}
+				return nil
+			})
+			if got := contents(w, db); !slices.Equal(got, want) {
+				t.Errorf("%d at request %d:\n%s\nwant\n%s", code, at, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+	}
+}
+
+func contents(w *wire, db *reconciletest.Store) []string {
+	inv, _ := db.Inventory(context.Background(), host)
+	var lines []string
+	for _, d := range inv.Devices {
+		p := d.Deployables[0]
+		lines = append(lines, fmt.Sprintf("row %s %d %s", p.Name, p.NumAccelerators, p.Offer))
+	}
+	for _, p := range w.service.Placement.Providers("", "", "") {
+		inventories, _, _ := w.service.Placement.Inventories(p.UUID)
+		traits, _, _ := w.service.Placement.ProviderTraits(p.UUID)
+		lines = append(lines, fmt.Sprintf("provider %s %v %v", p.Name, inventories, traits))
+	}
+	slices.Sort(lines)
+	return lines
+}
