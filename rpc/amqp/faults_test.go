@@ -193,7 +193,8 @@ type fault struct {
 	breakIt func(t *testing.T, r *rig)
 	// losesQueues: queues or exchanges were deleted, so calls may fail, but only at once and as undeliverable.
 	losesQueues bool
-	// routeWait is what the client waits for a topic's queue; the daemons wait 5 s.
+	// routeWait is what the client waits for a topic's queue. A broker that stops loses the queues, and the server is back with
+	// its second or third try to reconnect.
 	routeWait time.Duration
 }
 
@@ -207,7 +208,7 @@ func faults() []fault {
 				pause(300 * time.Millisecond)
 			}
 		}},
-		{name: "broker application stopped and started", routeWait: 5 * time.Second, breakIt: func(_ *testing.T, r *rig) {
+		{name: "broker application stopped and started", routeWait: 15 * time.Second, breakIt: func(_ *testing.T, r *rig) {
 			r.node.ctl("stop_app")
 			pause(time.Second)
 			r.node.ctl("start_app")
