@@ -9,6 +9,7 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/nova"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
+	"github.com/go-cyborg/cyborg/reconcile"
 	"github.com/go-cyborg/cyborg/rpc"
 )
 
@@ -18,7 +19,11 @@ func expected(err error) error {
 	var duplicate *store.DuplicateError
 	var engine *store.Error
 	var refused *nova.ResponseError
+	var noRoot *reconcile.NoRootError
 	switch {
+	case errors.As(err, &noRoot): // agents of Cyborg 17 log the text
+		return raise("PlacementResourceProviderNotFound", 404, "resource_provider", noRoot.Host,
+			"Placement resource provider not found: "+noRoot.Host+".")
 	case errors.As(err, &refused):
 		return &rpc.RemoteError{
 			Class: rpc.Class{Module: cyborgrpc.Module, Name: "InvalidAPIResponse"}, Message: refused.Error(),

@@ -33,6 +33,11 @@ type world struct {
 	agents    *agents
 	conductor *cyborgrpc.ConductorAPI
 	objects   cyborg.Objects
+	// configure changes the conductor's configuration before it starts; stop ends it and waits.
+	configure func(*conductor.Config)
+	stop      func()
+	// exceptions is how the caller decodes failures.
+	exceptions rpc.Exceptions
 }
 
 // agents records calls to agents and fails them on request.
@@ -72,7 +77,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{registry: registry, bus: memory.New(), placement: &reconciletest.Placement{}, nova: &nova.Recorder{}, agents: &agents{}}
+	w := &world{registry: registry, bus: memory.New(), placement: &reconciletest.Placement{}, nova: &nova.Recorder{}, agents: &agents{}, exceptions: cyborgrpc.Exceptions()}
 	if _, err := w.placement.CreateProvider("", hostname, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +104,14 @@ func (w *world) serve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manager, err := conductor.New(conductor.Config{
+	cfg := conductor.Config{
 		Store: w.store, Placement: w.placement, Notifier: w.nova, Agents: w.agents,
 		Registry: w.registry, Dispatcher: dispatcher,
-	})
+	}
+	if w.configure != nil {
+		w.configure(&cfg)
+	}
+	manager, err := conductor.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +137,8 @@ func (w *world) serve(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()
-	w.client = rpc.NewClient(w.bus, rpc.ClientConfig{Serializer: wire, Exceptions: cyborgrpc.Exceptions()})
-	t.Cleanup(func() {
+	w.client = rpc.NewClient(w.bus, rpc.ClientConfig{Serializer: wire, Exceptions: w.exceptions})
+	w.stop = sync.OnceFunc(func() {
 		if err := w.client.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -141,6 +150,7 @@ func (w *world) serve(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(w.stop)
 	<-up
 	if w.conductor, err = cyborgrpc.NewConductorAPI(w.client, wire, cyborgrpc.DefaultLimits()); err != nil {
 		t.Fatal(err)
