@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
@@ -39,7 +41,7 @@ func vhost(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()), os.Getpid())
+	name := strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()) + "-" + uuid.NewString()[:8]
 	if out, err := exec.CommandContext(t.Context(), "rabbitmqctl", "-q", "add_vhost", name).CombinedOutput(); err != nil {
 		t.Skipf("a virtual host cannot be made: %v %s", err, out)
 	}
