@@ -15,7 +15,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	home, _ := os.UserHomeDir() // without one there are fewer places to look for files
-	os.Exit(dbsync.Program{Invocation: service.Invocation{
+	os.Exit(dbsync.Program{Nova: dbsync.Nova, Invocation: service.Invocation{
 		Program: "cyborg-dbsync", Args: os.Args[1:], Environ: os.Environ(), Home: home, Stdout: os.Stdout, Stderr: os.Stderr,
 	}}.Run(ctx))
 }

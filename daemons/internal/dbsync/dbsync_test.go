@@ -161,11 +161,15 @@ func TestOnlineDataMigrations(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	code, out, _ := run(t, dbsync.Nova, "--config-file", file, "online_data_migrations")
+	if code != 2 || !strings.Contains(out, "[nova] auth_type") {
+		t.Errorf("without credentials: code %d\n%s", code, out)
+	}
 	nova := &fakeNova{projects: map[string]string{"i-1": "p-1"}}
 	broken := func(context.Context, *config.Config) (dbsync.Servers, error) {
 		return nil, errors.New("no such catalogue")
 	}
-	code, out, _ := run(t, broken, "--config-file", file, "online_data_migrations")
+	code, out, _ = run(t, broken, "--config-file", file, "online_data_migrations")
 	if code != 2 || out != "Failed to migrate ARQ project_ids: no such catalogue\nBackfilled device_state on 0/0 devices\n"+
 		"Some migrations failed unexpectedly. Check log for details.\n" {
 		t.Errorf("without Nova: code %d\n%s", code, out)

@@ -7,6 +7,9 @@ import (
 	"net/url"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/keystone"
 )
 
 // computeVersion is the compute API microversion of every request of Cyborg.
@@ -38,4 +41,13 @@ func (n *novaServers) ProjectOf(ctx context.Context, instance string) (string, e
 		return "", fmt.Errorf("nova: server %s: the answer names no tenant_id", instance)
 	}
 	return body.Server.TenantID, nil
+}
+
+// Nova makes the client from the credentials in [nova]. It is a [NovaFunc].
+func Nova(_ context.Context, c *config.Config) (Servers, error) {
+	session, err := keystone.New(keystone.OptionsOf(c, "nova"))
+	if err != nil {
+		return nil, err
+	}
+	return NovaServers(session.Service("compute")), nil
 }
