@@ -185,7 +185,7 @@ func (r *round) step() {
 	case field == "" || n < 3:
 		version := pickOne(r.world, "1.0", "1.1", "1.3", v.c.version)
 		s["op"], s["value"] = "version", version
-		SetVersion(v.o, version)
+		v.o.base().received = version
 	case n < 78:
 		value := r.value(v.c.fields[v.c.byName[field]])
 		s["op"], s["field"], s["value"] = "set", field, tagged(value)

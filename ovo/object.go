@@ -15,7 +15,3 @@ func (b *Base) base() *Base { return b }
 
 // VersionOf returns the version that o was received with, verbatim, and "" for an object that was made here: that one has its class's version.
 func VersionOf(o Object) string { return o.base().received }
-
-// SetVersion makes o an object of another version than its class's, as if it had been received with it. It is for tests and for code that stands
-// between two peers.
-func SetVersion(o Object, version string) { o.base().received = version }

@@ -37,9 +37,6 @@ func (c *Class) view(o slot) View { return View{c: c, o: c.object(o), st: c.stor
 // Class returns the object's class.
 func (v View) Class() *Class { return v.c }
 
-// Object returns the object.
-func (v View) Object() Object { return v.o }
-
 // Version returns the version of the object: the one it was received with, else that of its class.
 func (v View) Version() string {
 	if received := VersionOf(v.o); received != "" {
