@@ -18,12 +18,18 @@ func TestCheckGroups(t *testing.T) {
 		reason    string
 		wrongType bool
 	}{
-		{"as Nova's documentation has it", `[{"resources:FPGA": "1", "trait:CUSTOM_FAKE_DEVICE": "required"}]`,
-			`{"groups": [{"resources:FPGA": "1", "trait:CUSTOM_FAKE_DEVICE": "required"}]}`, "", false},
-		{"numbers become text", `[{"resources:CUSTOM_X": 2, "accel:n": 1.5, "accel:t": true, "accel:z": null}]`,
-			`{"groups": [{"resources:CUSTOM_X": "2", "accel:n": "1.5", "accel:t": "True", "accel:z": null}]}`, "", false},
-		{"blanks are stripped, the property moves to the end", `[{"resources: FPGA ": "1", "accel:x": "y"}]`,
-			`{"groups": [{"accel:x": "y", "resources:FPGA": "1"}]}`, "", false},
+		{
+			"as Nova's documentation has it", `[{"resources:FPGA": "1", "trait:CUSTOM_FAKE_DEVICE": "required"}]`,
+			`{"groups": [{"resources:FPGA": "1", "trait:CUSTOM_FAKE_DEVICE": "required"}]}`, "", false,
+		},
+		{
+			"numbers become text", `[{"resources:CUSTOM_X": 2, "accel:n": 1.5, "accel:t": true, "accel:z": null}]`,
+			`{"groups": [{"resources:CUSTOM_X": "2", "accel:n": "1.5", "accel:t": "True", "accel:z": null}]}`, "", false,
+		},
+		{
+			"blanks are stripped, the property moves to the end", `[{"resources: FPGA ": "1", "accel:x": "y"}]`,
+			`{"groups": [{"accel:x": "y", "resources:FPGA": "1"}]}`, "", false,
+		},
 		{"an empty group", `[{}]`, `{"groups": [{}]}`, "", false},
 		{"python spellings of a number", `[{"resources:FPGA": " +1_0 "}]`, `{"groups": [{"resources:FPGA": " +1_0 "}]}`, "", false},
 		{"negative", `[{"resources:FPGA": "-1"}]`, `{"groups": [{"resources:FPGA": "-1"}]}`, "", false},
@@ -47,8 +53,7 @@ func TestCheckGroups(t *testing.T) {
 			if err == nil {
 				groups, err = arq.CheckGroups(groups)
 			}
-			var bad *arq.GroupError
-			if errors.As(err, &bad) {
+			if bad, ok := errors.AsType[*arq.GroupError](err); ok {
 				if bad.Reason != test.reason || bad.WrongType != test.wrongType {
 					t.Errorf("%q, wrong type %t; want %q, %t", bad.Reason, bad.WrongType, test.reason, test.wrongType)
 				}

@@ -31,8 +31,7 @@ func TestNext(t *testing.T) {
 	for _, test := range tests {
 		for i, from := range all {
 			got, err := from.Next(test.event)
-			var bad *arq.BadStateError
-			if errors.As(err, &bad) {
+			if bad, ok := errors.AsType[*arq.BadStateError](err); ok {
 				got = refused
 				if bad.Have != from || slices.Contains(bad.Want, from) {
 					t.Errorf("%s in %s: error says have %s, want %v", test.event, from, bad.Have, bad.Want)

@@ -31,23 +31,33 @@ func TestViewHandleInfo(t *testing.T) {
 		info     string
 		old, now string // below 2.4 and at 2.4; empty: refused
 	}{
-		{"managed is absent", arq.HandlePCI, plain,
+		{
+			"managed is absent", arq.HandlePCI, plain,
 			`{"bus":"25","device":"00","domain":"0000","function":"4"}`,
-			`{"bus":"25","device":"00","domain":"0000","function":"4","managed":true,"stateful":false,"numa_node":null}`},
-		{"false", arq.HandlePCI, with(`"managed": false, "numa_node": 0, "stateful": true`),
+			`{"bus":"25","device":"00","domain":"0000","function":"4","managed":true,"stateful":false,"numa_node":null}`,
+		},
+		{
+			"false", arq.HandlePCI, with(`"managed": false, "numa_node": 0, "stateful": true`),
 			`{"bus":"25","device":"00","domain":"0000","function":"4"}`,
-			`{"bus":"25","device":"00","domain":"0000","function":"4","managed":false,"stateful":true,"numa_node":0}`},
+			`{"bus":"25","device":"00","domain":"0000","function":"4","managed":false,"stateful":true,"numa_node":0}`,
+		},
 		{"the word false", arq.HandlePCI, with(`"managed": "false"`), `{"bus":"25","device":"00","domain":"0000","function":"4"}`, ""},
 		{"null", arq.HandlePCI, with(`"managed": null`), `{"bus":"25","device":"00","domain":"0000","function":"4"}`, ""},
 		{"node as text", arq.HandlePCI, with(`"numa_node": "1"`), `{"bus":"25","device":"00","domain":"0000","function":"4"}`, ""},
-		{"other keys stay text", arq.HandlePCI, `{"bus": "25", "physical_network": "net", "vlan": 7, "on": true}`,
+		{
+			"other keys stay text", arq.HandlePCI, `{"bus": "25", "physical_network": "net", "vlan": 7, "on": true}`,
 			`{"bus":"25","physical_network":"net","vlan":"7","on":"True"}`,
-			`{"bus":"25","physical_network":"net","vlan":"7","on":"True","managed":true,"stateful":false,"numa_node":null}`},
-		{"an mdev has no managed", arq.HandleMDEV, `{"asked_type": "nvidia-223", "managed": false}`,
-			`{"asked_type":"nvidia-223"}`, `{"asked_type":"nvidia-223","stateful":false,"numa_node":null}`},
-		{"nor has a test handle", arq.HandleTestPCI, plain,
+			`{"bus":"25","physical_network":"net","vlan":"7","on":"True","managed":true,"stateful":false,"numa_node":null}`,
+		},
+		{
+			"an mdev has no managed", arq.HandleMDEV, `{"asked_type": "nvidia-223", "managed": false}`,
+			`{"asked_type":"nvidia-223"}`, `{"asked_type":"nvidia-223","stateful":false,"numa_node":null}`,
+		},
+		{
+			"nor has a test handle", arq.HandleTestPCI, plain,
 			`{"bus":"25","device":"00","domain":"0000","function":"4"}`,
-			`{"bus":"25","device":"00","domain":"0000","function":"4","stateful":false,"numa_node":null}`},
+			`{"bus":"25","device":"00","domain":"0000","function":"4","stateful":false,"numa_node":null}`,
+		},
 		{"a nested value", arq.HandlePCI, `{"bus": ["25"]}`, "", ""},
 		{"an unknown null", arq.HandlePCI, `{"bus": null}`, "", ""},
 	}

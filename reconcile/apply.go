@@ -329,8 +329,7 @@ func (u *run) open() bool { return u.failures.Load() >= maxFailures }
 
 // placement counts consecutive transport failures.
 func (u *run) placement(err error) error {
-	var t *TransportError
-	if errors.As(err, &t) {
+	if _, ok := errors.AsType[*TransportError](err); ok {
 		u.failures.Add(1)
 	} else {
 		u.failures.Store(0)

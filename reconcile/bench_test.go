@@ -24,8 +24,10 @@ func fleet(n int) (reconcile.Inventory, []reconcile.Device, reconcile.Tree) {
 			Deployables: []reconcile.Deployable{{
 				Name: fmt.Sprintf("%s_%d", host, i), NumAccelerators: 1, DriverName: &driver,
 				Attributes: []reconcile.Attribute{
-					{Key: "rc", Value: "CUSTOM_PCI"}, {Key: "trait0", Value: "OWNER_CYBORG"},
-					{Key: "trait1", Value: "CUSTOM_PCI_NVIDIA"}, {Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_25B6"},
+					{Key: "rc", Value: "CUSTOM_PCI"},
+					{Key: "trait0", Value: "OWNER_CYBORG"},
+					{Key: "trait1", Value: "CUSTOM_PCI_NVIDIA"},
+					{Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_25B6"},
 				},
 				Handles: []reconcile.Handle{{Type: arq.HandlePCI, Info: info}},
 			}},

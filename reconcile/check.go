@@ -10,10 +10,8 @@ func (p *DevicePlan) Check(now *Device) error {
 	if !p.Have.SameStructure(now) {
 		return ErrStale
 	}
-	for _, s := range p.Steps {
-		if now.blocks(s) {
-			return ErrHeld
-		}
+	if slices.ContainsFunc(p.Steps, now.blocks) {
+		return ErrHeld
 	}
 	return nil
 }

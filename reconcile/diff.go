@@ -83,8 +83,8 @@ func (d *differ) matchDevices() {
 		if !ok {
 			if byInfo == nil {
 				byInfo = make(map[string]int, len(d.have.Devices))
-				for k := len(d.have.Devices) - 1; k >= 0; k-- {
-					byInfo[d.have.Devices[k].ControlPath.Info] = k
+				for k, v := range slices.Backward(d.have.Devices) {
+					byInfo[v.ControlPath.Info] = k
 				}
 			}
 			j, ok = byInfo[w.Info]

@@ -43,6 +43,7 @@ func reported(n int, ms ...mutation) device {
 }
 
 func info(text string) mutation { return func(d *device) { d.Deployables[0].Handles[0].Info = text } }
+
 func more(extra string) mutation {
 	return func(d *device) {
 		h := &d.Deployables[0].Handles[0]
@@ -62,6 +63,7 @@ func num(n int) mutation { return func(d *device) { d.Deployables[0].NumAccelera
 func name(s string) mutation {
 	return func(d *device) { d.Deployables[0].Name = s }
 }
+
 func attribute(key, value string) mutation {
 	return func(d *device) {
 		p := &d.Deployables[0]
@@ -74,6 +76,7 @@ func attribute(key, value string) mutation {
 		p.Attributes = append(p.Attributes, reconcile.Attribute{Key: key, Value: value})
 	}
 }
+
 func addHandle(id int64, text string, held bool) mutation {
 	return func(d *device) {
 		p := &d.Deployables[0]
@@ -126,91 +129,159 @@ var diffTests = []struct {
 }{
 	{name: "unchanged", have: []device{row(0)}, want: []device{reported(0)}, plan: []string{"unchanged 1"}},
 	{name: "new", want: []device{reported(0)}, plan: []string{"add", "  insert device ADDR0", sync00}},
-	{name: "a new drive is unclean", want: []device{reported(0, typ("NVME"))},
-		plan: []string{"add", "  insert device ADDR0", strings.Replace(sync00, "reserved=0", "reserved=1", 1)}},
-	{name: "a drive proven clean", want: []device{reported(0, typ("NVME"), state(reconcile.StateAvailable))},
-		plan: []string{"add", "  insert device ADDR0", sync00}},
+	{
+		name: "a new drive is unclean", want: []device{reported(0, typ("NVME"))},
+		plan: []string{"add", "  insert device ADDR0", strings.Replace(sync00, "reserved=0", "reserved=1", 1)},
+	},
+	{
+		name: "a drive proven clean", want: []device{reported(0, typ("NVME"), state(reconcile.StateAvailable))},
+		plan: []string{"add", "  insert device ADDR0", sync00},
+	},
 	{name: "gone and free", have: []device{row(0)}, plan: []string{"remove", "  drop provider P0", "  delete device ADDR0"}},
-	{name: "gone and in use", have: []device{row(0, used)},
-		plan: []string{"retain", "  withdraw P0", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"}},
-	{name: "gone and referenced", have: []device{row(0, named)},
-		plan: []string{"retain", "  withdraw P0", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"}},
-	{name: "gone and being cleaned", have: []device{row(0, typ("NVME"), state(reconcile.StateCleaning), offOffer)},
-		plan: []string{"retain", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"}},
+	{
+		name: "gone and in use", have: []device{row(0, used)},
+		plan: []string{"retain", "  withdraw P0", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"},
+	},
+	{
+		name: "gone and referenced", have: []device{row(0, named)},
+		plan: []string{"retain", "  withdraw P0", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"},
+	},
+	{
+		name: "gone and being cleaned", have: []device{row(0, typ("NVME"), state(reconcile.StateCleaning), offOffer)},
+		plan: []string{"retain", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"},
+	},
 	{name: "gone, held, provider lost", have: []device{row(0, used, offOffer)}, lost: true, plan: []string{"retain", "problem missing_but_held"}},
 	{name: "back again", have: []device{row(0, used, offOffer)}, want: []device{reported(0)}, plan: []string{"update", sync00}},
 	{name: "provider lost", have: []device{row(0)}, want: []device{reported(0)}, lost: true, plan: []string{"update", "  withdraw P0", sync00}},
 	{name: "a stub freezes", have: []device{row(0)}, want: []device{reported(0, stub), reported(1, stub)}},
 	{name: "a stub among repetitions freezes", have: []device{row(0)}, want: []device{reported(0), reported(0, stub)}, plan: []string{"problem reported_twice"}},
 	{name: "reported twice alike", have: []device{row(0)}, want: []device{reported(0), reported(0)}, plan: []string{"unchanged 1"}},
-	{name: "reported twice, the first counts", want: []device{reported(0), reported(0, num(5))},
-		plan: []string{"add", "  insert device ADDR0", sync00, "problem reported_twice"}},
+	{
+		name: "reported twice, the first counts", want: []device{reported(0), reported(0, num(5))},
+		plan: []string{"add", "  insert device ADDR0", sync00, "problem reported_twice"},
+	},
 	{name: "respelt control path", have: []device{row(0)}, want: []device{reported(0, path(`{"function":"0","domain":"0","bus":"0","device":"0"}`))}, plan: []string{"unchanged 1"}},
-	{name: "board text", have: []device{row(0)}, want: []device{reported(0, func(d *device) { d.Vendor = "8086" })},
-		plan: []string{"update", "  set board type=GPU vendor=8086 model=25b6 std_board_info={\"product_id\": \"25b6\", \"controller\": null} vendor_board_info=NULL"}},
-	{name: "type change on a held device", have: []device{row(0, typ("NVME"), used, state(reconcile.StateAllocated))}, want: []device{reported(0)},
-		plan: []string{"problem type_change_while_held type NVME GPU"}},
-	{name: "a drive in the place of something else", have: []device{row(0)}, want: []device{reported(0, typ("NVME"))},
-		plan: []string{"remove", "  drop provider P0", "  delete device ADDR0"}},
-	{name: "more units", have: []device{row(0)}, want: []device{reported(0, num(2))},
-		plan: []string{"update", "  withdraw P0", strings.Replace(sync00, "total=1", "total=2", 1), "  set num_accelerators of deployable 11: 1 -> 2"}},
-	{name: "another trait", have: []device{row(0)}, want: []device{reported(0, attribute("trait2", "CUSTOM_X"))},
-		plan: []string{"update", "  withdraw P0", "  sync provider P0: CUSTOM_PCI total=1 reserved=0 traits=OWNER_CYBORG,CUSTOM_PCI_NVIDIA,CUSTOM_X", "  set attribute trait2 of deployable 11: CUSTOM_PCI_PRODUCT_ID_25B6 -> CUSTOM_X"}},
-	{name: "another class", have: []device{row(0)}, want: []device{reported(0, attribute("rc", "PGPU"))},
-		plan: []string{"update", "  withdraw P0", strings.Replace(sync00, "CUSTOM_PCI total", "PGPU total", 1), "  set attribute rc of deployable 11: CUSTOM_PCI -> PGPU"}},
-	{name: "another class while held", have: []device{row(0, used)}, want: []device{reported(0, attribute("rc", "PGPU"))},
-		plan: []string{"problem class_change_while_held attribute rc CUSTOM_PCI PGPU", "unchanged 1"}},
-	{name: "an attribute that Placement does not see", have: []device{row(0)}, want: []device{reported(0, attribute("note", "x"))},
-		plan: []string{"update", "  insert attribute of deployable 11: note=x"}},
+	{
+		name: "board text", have: []device{row(0)}, want: []device{reported(0, func(d *device) { d.Vendor = "8086" })},
+		plan: []string{"update", "  set board type=GPU vendor=8086 model=25b6 std_board_info={\"product_id\": \"25b6\", \"controller\": null} vendor_board_info=NULL"},
+	},
+	{
+		name: "type change on a held device", have: []device{row(0, typ("NVME"), used, state(reconcile.StateAllocated))}, want: []device{reported(0)},
+		plan: []string{"problem type_change_while_held type NVME GPU"},
+	},
+	{
+		name: "a drive in the place of something else", have: []device{row(0)}, want: []device{reported(0, typ("NVME"))},
+		plan: []string{"remove", "  drop provider P0", "  delete device ADDR0"},
+	},
+	{
+		name: "more units", have: []device{row(0)}, want: []device{reported(0, num(2))},
+		plan: []string{"update", "  withdraw P0", strings.Replace(sync00, "total=1", "total=2", 1), "  set num_accelerators of deployable 11: 1 -> 2"},
+	},
+	{
+		name: "another trait", have: []device{row(0)}, want: []device{reported(0, attribute("trait2", "CUSTOM_X"))},
+		plan: []string{"update", "  withdraw P0", "  sync provider P0: CUSTOM_PCI total=1 reserved=0 traits=OWNER_CYBORG,CUSTOM_PCI_NVIDIA,CUSTOM_X", "  set attribute trait2 of deployable 11: CUSTOM_PCI_PRODUCT_ID_25B6 -> CUSTOM_X"},
+	},
+	{
+		name: "another class", have: []device{row(0)}, want: []device{reported(0, attribute("rc", "PGPU"))},
+		plan: []string{"update", "  withdraw P0", strings.Replace(sync00, "CUSTOM_PCI total", "PGPU total", 1), "  set attribute rc of deployable 11: CUSTOM_PCI -> PGPU"},
+	},
+	{
+		name: "another class while held", have: []device{row(0, used)}, want: []device{reported(0, attribute("rc", "PGPU"))},
+		plan: []string{"problem class_change_while_held attribute rc CUSTOM_PCI PGPU", "unchanged 1"},
+	},
+	{
+		name: "an attribute that Placement does not see", have: []device{row(0)}, want: []device{reported(0, attribute("note", "x"))},
+		plan: []string{"update", "  insert attribute of deployable 11: note=x"},
+	},
 	{name: "another driver name is not written", have: []device{row(0)}, want: []device{reported(0, func(d *device) { s := "x"; d.Deployables[0].DriverName = &s })}, plan: []string{"unchanged 1"}},
-	{name: "a drive in cleaning", have: []device{row(0, typ("NVME"), state(reconcile.StateCleaning), offOffer)}, want: []device{reported(0, typ("NVME"))},
-		plan: []string{"update", strings.Replace(sync00, "reserved=0", "reserved=1", 1)}},
-	{name: "a report never moves device_state", have: []device{row(0, typ("NVME"), state(reconcile.StateCleaning), offOffer)}, want: []device{reported(0, typ("NVME"), state(reconcile.StateAvailable))},
-		plan: []string{"update", strings.Replace(sync00, "reserved=0", "reserved=1", 1)}},
+	{
+		name: "a drive in cleaning", have: []device{row(0, typ("NVME"), state(reconcile.StateCleaning), offOffer)}, want: []device{reported(0, typ("NVME"))},
+		plan: []string{"update", strings.Replace(sync00, "reserved=0", "reserved=1", 1)},
+	},
+	{
+		name: "a report never moves device_state", have: []device{row(0, typ("NVME"), state(reconcile.StateCleaning), offOffer)}, want: []device{reported(0, typ("NVME"), state(reconcile.StateAvailable))},
+		plan: []string{"update", strings.Replace(sync00, "reserved=0", "reserved=1", 1)},
+	},
 
 	{name: "respelt handle", have: []device{row(0, used)}, want: []device{reported(0, info(`{"bus":"00","device":"0","domain":"0000","function":"0","managed":true}`))}, plan: []string{"unchanged 1"}},
-	{name: "managed of a free handle", have: []device{row(0)}, want: []device{reported(0, more(`"managed": false`))},
-		plan: []string{"update", `  set attach_info of handle 13: ADDR0 -> {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": false}`}},
-	{name: "managed of a held handle", have: []device{row(0, used, more(`"managed": false`))}, want: []device{reported(0)},
-		plan: []string{"problem managed_conflict managed false true", "unchanged 1"}},
-	{name: "numa_node of a held handle", have: []device{row(0, used, more(`"managed": false`))}, want: []device{reported(0, more(`"managed": false, "numa_node": 1`))},
-		plan: []string{"update", `  set attach_info of handle 13: {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": false} -> {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": false, "numa_node": 1}`}},
-	{name: "another network of a free handle", have: []device{row(0)}, want: []device{reported(0, more(`"physical_network": "a"`))},
-		plan: []string{"update", "  delete handle 13: ADDR0", `  insert handle of deployable 11: PCI {"bus": "00", "device": "00", "domain": "0000", "function": "0", "physical_network": "a"}`}},
-	{name: "another network of a held handle", have: []device{row(0, used)}, want: []device{reported(0, more(`"physical_network": "a"`))},
-		plan: []string{`problem handle_change_while_held attach_info ` + vf(0).ControlPath.Info + ` {"bus": "00", "device": "00", "domain": "0000", "function": "0", "physical_network": "a"}`, "unchanged 1"}},
-	{name: "stored managed is no boolean", have: []device{row(0, more(`"managed": "no"`))}, want: []device{reported(0)},
-		plan: []string{`problem invalid_attach_info attach_info {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": "no"}`, "unchanged 1"}},
-	{name: "a free handle goes", have: []device{row(0, addHandle(99, vf(1).ControlPath.Info, false), num(2))}, want: []device{reported(0)},
-		plan: []string{"update", "  withdraw P0", sync00, "  set num_accelerators of deployable 11: 2 -> 1", "  delete handle 99: ADDR1"}},
-	{name: "a held handle goes", have: []device{row(0, addHandle(99, vf(1).ControlPath.Info, true), num(2))}, want: []device{reported(0)},
-		plan: []string{"update", "  withdraw P0", strings.Replace(sync00, "total=1 reserved=0", "total=2 reserved=1", 1), "  set num_accelerators of deployable 11: 2 -> 1", "problem missing_but_held"}},
-	{name: "one function in two rows", have: []device{row(0, addHandle(99, `{"bus":"0","device":"0","domain":"0","function":"0"}`, false))}, want: []device{reported(0)},
-		plan: []string{"update", "  withdraw P0", sync00, `  delete handle 99: {"bus":"0","device":"0","domain":"0","function":"0"}`}},
-	{name: "one function in two rows, the younger held", have: []device{row(0, addHandle(99, `{"bus":"0","device":"0","domain":"0","function":"0"}`, true))}, want: []device{reported(0)},
-		plan: []string{"update", "  withdraw P0", sync00, "  delete handle 13: ADDR0"}},
+	{
+		name: "managed of a free handle", have: []device{row(0)}, want: []device{reported(0, more(`"managed": false`))},
+		plan: []string{"update", `  set attach_info of handle 13: ADDR0 -> {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": false}`},
+	},
+	{
+		name: "managed of a held handle", have: []device{row(0, used, more(`"managed": false`))}, want: []device{reported(0)},
+		plan: []string{"problem managed_conflict managed false true", "unchanged 1"},
+	},
+	{
+		name: "numa_node of a held handle", have: []device{row(0, used, more(`"managed": false`))}, want: []device{reported(0, more(`"managed": false, "numa_node": 1`))},
+		plan: []string{"update", `  set attach_info of handle 13: {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": false} -> {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": false, "numa_node": 1}`},
+	},
+	{
+		name: "another network of a free handle", have: []device{row(0)}, want: []device{reported(0, more(`"physical_network": "a"`))},
+		plan: []string{"update", "  delete handle 13: ADDR0", `  insert handle of deployable 11: PCI {"bus": "00", "device": "00", "domain": "0000", "function": "0", "physical_network": "a"}`},
+	},
+	{
+		name: "another network of a held handle", have: []device{row(0, used)}, want: []device{reported(0, more(`"physical_network": "a"`))},
+		plan: []string{`problem handle_change_while_held attach_info ` + vf(0).ControlPath.Info + ` {"bus": "00", "device": "00", "domain": "0000", "function": "0", "physical_network": "a"}`, "unchanged 1"},
+	},
+	{
+		name: "stored managed is no boolean", have: []device{row(0, more(`"managed": "no"`))}, want: []device{reported(0)},
+		plan: []string{`problem invalid_attach_info attach_info {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": "no"}`, "unchanged 1"},
+	},
+	{
+		name: "a free handle goes", have: []device{row(0, addHandle(99, vf(1).ControlPath.Info, false), num(2))}, want: []device{reported(0)},
+		plan: []string{"update", "  withdraw P0", sync00, "  set num_accelerators of deployable 11: 2 -> 1", "  delete handle 99: ADDR1"},
+	},
+	{
+		name: "a held handle goes", have: []device{row(0, addHandle(99, vf(1).ControlPath.Info, true), num(2))}, want: []device{reported(0)},
+		plan: []string{"update", "  withdraw P0", strings.Replace(sync00, "total=1 reserved=0", "total=2 reserved=1", 1), "  set num_accelerators of deployable 11: 2 -> 1", "problem missing_but_held"},
+	},
+	{
+		name: "one function in two rows", have: []device{row(0, addHandle(99, `{"bus":"0","device":"0","domain":"0","function":"0"}`, false))}, want: []device{reported(0)},
+		plan: []string{"update", "  withdraw P0", sync00, `  delete handle 99: {"bus":"0","device":"0","domain":"0","function":"0"}`},
+	},
+	{
+		name: "one function in two rows, the younger held", have: []device{row(0, addHandle(99, `{"bus":"0","device":"0","domain":"0","function":"0"}`, true))}, want: []device{reported(0)},
+		plan: []string{"update", "  withdraw P0", sync00, "  delete handle 13: ADDR0"},
+	},
 
-	{name: "one device in two rows", have: []device{row(0), row(0, func(d *device) { d.ID, d.Deployables[0].ID = 500, 501 }, path(`{"bus":"0","device":"0","domain":"0","function":"0"}`))}, want: []device{reported(0)},
-		plan: []string{"remove", `  delete device {"bus":"0","device":"0","domain":"0","function":"0"}`, "unchanged 1"}},
-	{name: "one device in two held rows", have: []device{row(0, used), row(0, used, func(d *device) { d.ID, d.Deployables[0].ID = 500, 501 }, path(`{"bus":"0","device":"0","domain":"0","function":"0"}`))}, want: []device{reported(0)},
-		plan: []string{"problem held_twice"}},
+	{
+		name: "one device in two rows", have: []device{row(0), row(0, func(d *device) { d.ID, d.Deployables[0].ID = 500, 501 }, path(`{"bus":"0","device":"0","domain":"0","function":"0"}`))}, want: []device{reported(0)},
+		plan: []string{"remove", `  delete device {"bus":"0","device":"0","domain":"0","function":"0"}`, "unchanged 1"},
+	},
+	{
+		name: "one device in two held rows", have: []device{row(0, used), row(0, used, func(d *device) { d.ID, d.Deployables[0].ID = 500, 501 }, path(`{"bus":"0","device":"0","domain":"0","function":"0"}`))}, want: []device{reported(0)},
+		plan: []string{"problem held_twice"},
+	},
 
 	{name: "no class", have: []device{row(0)}, want: []device{reported(0, func(d *device) { d.Deployables[0].Attributes = nil })}, plan: []string{"problem invalid_value attribute rc"}},
 	{name: "no trait", want: []device{reported(0, attribute("trait1", "a b"))}, plan: []string{"problem invalid_value attribute trait1  a b"}},
 	{name: "unknown type", want: []device{reported(0, typ("TOASTER"))}, plan: []string{"problem invalid_value type  TOASTER"}},
 	{name: "negative", want: []device{reported(0, num(-1))}, plan: []string{"problem invalid_value num_accelerators  -1"}},
-	{name: "managed as text", want: []device{reported(0, more(`"managed": "false"`))},
-		plan: []string{`problem invalid_value attach_info  {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": "false"}`}},
-	{name: "a refused device does not stop others", want: []device{reported(0, num(-1)), reported(1)},
-		plan: []string{"add", "  insert device ADDR1", strings.ReplaceAll(sync00, "P0", "P1"), "problem invalid_value num_accelerators  -1"}},
-	{name: "a name is taken within a report", want: []device{reported(0), reported(1, name(strings.ToUpper(vf(0).Deployables[0].Name)))},
-		plan: []string{"add", "  insert device ADDR0", sync00, "problem name_taken name"}},
-	{name: "a name is taken by a stored device", have: []device{row(0, used)}, want: []device{reported(1, name(vf(0).Deployables[0].Name))},
-		plan: []string{"retain", "  withdraw P0", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held", "problem name_taken name"}},
-	{name: "another name", have: []device{row(0)}, want: []device{reported(0, name(vf(1).Deployables[0].Name))},
-		plan: []string{"update", "  withdraw P0", "  insert deployable P1", strings.ReplaceAll(sync00, "P0", "P1"), "  drop provider P0", "  delete deployable 11: P0"}},
-	{name: "another name while held", have: []device{row(0, used)}, want: []device{reported(0, name(vf(1).Deployables[0].Name))},
-		plan: []string{"update", "  withdraw P0", "  insert deployable P1", strings.ReplaceAll(sync00, "P0", "P1"), "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"}},
+	{
+		name: "managed as text", want: []device{reported(0, more(`"managed": "false"`))},
+		plan: []string{`problem invalid_value attach_info  {"bus": "00", "device": "00", "domain": "0000", "function": "0", "managed": "false"}`},
+	},
+	{
+		name: "a refused device does not stop others", want: []device{reported(0, num(-1)), reported(1)},
+		plan: []string{"add", "  insert device ADDR1", strings.ReplaceAll(sync00, "P0", "P1"), "problem invalid_value num_accelerators  -1"},
+	},
+	{
+		name: "a name is taken within a report", want: []device{reported(0), reported(1, name(strings.ToUpper(vf(0).Deployables[0].Name)))},
+		plan: []string{"add", "  insert device ADDR0", sync00, "problem name_taken name"},
+	},
+	{
+		name: "a name is taken by a stored device", have: []device{row(0, used)}, want: []device{reported(1, name(vf(0).Deployables[0].Name))},
+		plan: []string{"retain", "  withdraw P0", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held", "problem name_taken name"},
+	},
+	{
+		name: "another name", have: []device{row(0)}, want: []device{reported(0, name(vf(1).Deployables[0].Name))},
+		plan: []string{"update", "  withdraw P0", "  insert deployable P1", strings.ReplaceAll(sync00, "P0", "P1"), "  drop provider P0", "  delete deployable 11: P0"},
+	},
+	{
+		name: "another name while held", have: []device{row(0, used)}, want: []device{reported(0, name(vf(1).Deployables[0].Name))},
+		plan: []string{"update", "  withdraw P0", "  insert deployable P1", strings.ReplaceAll(sync00, "P0", "P1"), "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"},
+	},
 }
 
 func TestDiff(t *testing.T) {

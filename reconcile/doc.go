@@ -42,7 +42,7 @@
 //
 // [Managed] compares the metadata of stored PCI handles with what an agent
 // discovered, before it reports (specification "Support VFIO variant driver
-// managed mode"); [ReconcileManaged] makes the updates it plans.
+// managed mode"); [ApplyManaged] makes the updates it plans.
 //
 // # Checked
 //

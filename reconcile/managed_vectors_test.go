@@ -238,7 +238,7 @@ func (v *managedVectors) single(i int) string {
 	d := pciDevice(address, c.Persisted, 1)
 	allocate(&d, c.InUse, c.References)
 	store := &handleStore{inv: reconcile.Inventory{Host: host, Devices: []reconcile.Device{d}}, stale: c.Stale, wanted: c.Discovered}
-	res, err := reconcile.ReconcileManaged(context.Background(), store, host, []reconcile.Device{pciDevice(address, c.Discovered, 0)})
+	res, err := reconcile.ApplyManaged(context.Background(), store, host, []reconcile.Device{pciDevice(address, c.Discovered, 0)})
 
 	want, got := map[string]any{}, map[string]any{}
 	put := func(key string, w, g any) { want[key], got[key] = w, g }
@@ -298,7 +298,7 @@ func (v *managedVectors) metadata(i int) string {
 	d := pciDevice(address, c.Persisted, 1)
 	allocate(&d, c.InUse, c.References)
 	store := &handleStore{inv: reconcile.Inventory{Host: host, Devices: []reconcile.Device{d}}}
-	_, err := reconcile.ReconcileManaged(context.Background(), store, host, []reconcile.Device{pciDevice(address, c.Discovered, 0)})
+	_, err := reconcile.ApplyManaged(context.Background(), store, host, []reconcile.Device{pciDevice(address, c.Discovered, 0)})
 	got := []any{kind(err), store.attempted, store.inv.Devices[0].Deployables[0].Handles[0].Info}
 	return cmp.Diff([]any{text(c.Expect.Error), c.Expect.Attempted, text(c.Expect.Afterwards)}, got)
 }
@@ -316,12 +316,11 @@ func (v *managedVectors) host(i int) string {
 		discovered = append(discovered, pciDevice(q.Address, q.Info, 0))
 	}
 	store := &handleStore{inv: inv}
-	res, err := reconcile.ReconcileManaged(context.Background(), store, host, discovered)
+	res, err := reconcile.ApplyManaged(context.Background(), store, host, discovered)
 	var conflicts []string
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range all.Unwrap() {
-			var conflict *reconcile.ManagedConflictError
-			if errors.As(e, &conflict) {
+			if conflict, ok := errors.AsType[*reconcile.ManagedConflictError](e); ok {
 				conflicts = append(conflicts, conflict.Address.String())
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ManagedStore is what [ReconcileManaged] needs of the persisted inventory; an
+// ManagedStore is what [ApplyManaged] needs of the persisted inventory; an
 // agent reads and writes it through remotable objects.
 type ManagedStore interface {
 	// Inventory reads what host has.
@@ -16,7 +16,7 @@ type ManagedStore interface {
 	UpdateAttachInfo(ctx context.Context, u InfoUpdate) error
 }
 
-// ManagedResult is what [ReconcileManaged] did.
+// ManagedResult is what [ApplyManaged] did.
 type ManagedResult struct {
 	Report  []Device // to be sent: persisted bytes where they mean the same
 	Missing []string // PCI addresses of held handles that were not discovered
@@ -26,7 +26,7 @@ type ManagedResult struct {
 // maxUpdates bounds the attempts to update one handle.
 const maxUpdates = 2
 
-// ReconcileManaged brings the metadata of a host's PCI handles to what was
+// ApplyManaged brings the metadata of a host's PCI handles to what was
 // discovered, before the report. It decides everything first and writes
 // nothing while there is a conflict. An update that comes too late is decided
 // again from a fresh read and tried once more.
@@ -35,7 +35,7 @@ const maxUpdates = 2
 // when the report must be withheld because of the configuration or of invalid
 // data: an agent that starts stops then. [ErrStale] when a handle changed twice
 // (the next report tries again); others as the store returns them.
-func ReconcileManaged(ctx context.Context, store ManagedStore, host string, discovered []Device) (ManagedResult, error) {
+func ApplyManaged(ctx context.Context, store ManagedStore, host string, discovered []Device) (ManagedResult, error) {
 	var done ManagedResult
 	attempts := map[string]int{}
 	for {

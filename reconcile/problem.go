@@ -76,8 +76,12 @@ func (p Problem) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: host %s", p.Reason, p.Host)
 	for _, f := range [...]struct{ name, value string }{
-		{"device", p.Device}, {"deployable", p.Deployable}, {"handle", p.Handle}, {"field", p.Field},
-		{"stored", p.Stored}, {"reported", p.Reported},
+		{"device", p.Device},
+		{"deployable", p.Deployable},
+		{"handle", p.Handle},
+		{"field", p.Field},
+		{"stored", p.Stored},
+		{"reported", p.Reported},
 	} {
 		if f.value != "" {
 			fmt.Fprintf(&b, ", %s %s", f.name, f.value)

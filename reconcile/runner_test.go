@@ -67,8 +67,10 @@ func vf(n int) reconcile.Device {
 		Deployables: []reconcile.Deployable{{
 			Name: fmt.Sprintf("%s_0000:%02x:00.%d", host, n/8, n%8), NumAccelerators: 1, DriverName: &driver,
 			Attributes: []reconcile.Attribute{
-				{Key: "rc", Value: "CUSTOM_PCI"}, {Key: "trait0", Value: "OWNER_CYBORG"},
-				{Key: "trait1", Value: "CUSTOM_PCI_NVIDIA"}, {Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_25B6"},
+				{Key: "rc", Value: "CUSTOM_PCI"},
+				{Key: "trait0", Value: "OWNER_CYBORG"},
+				{Key: "trait1", Value: "CUSTOM_PCI_NVIDIA"},
+				{Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_25B6"},
 			},
 			Handles: []reconcile.Handle{{Type: arq.HandlePCI, Info: info}},
 		}},

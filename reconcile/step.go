@@ -180,28 +180,37 @@ func (s InsertDeployable) String() string { return "insert deployable " + s.Name
 func (s SetNumAccelerators) String() string {
 	return fmt.Sprintf("set num_accelerators of deployable %d: %d -> %d", s.Deployable, s.From, s.To)
 }
+
 func (s SetDriverName) String() string {
 	return fmt.Sprintf("set driver_name of deployable %d: %s", s.Deployable, s.To)
 }
+
 func (s InsertAttribute) String() string {
 	return fmt.Sprintf("insert attribute of deployable %d: %s=%s", s.Deployable, s.Key, s.Value)
 }
+
 func (s SetAttribute) String() string {
 	return fmt.Sprintf("set attribute %s of deployable %d: %s -> %s", s.Key, s.Deployable, s.From, s.To)
 }
+
 func (s DeleteAttribute) String() string {
 	return fmt.Sprintf("delete attribute %s of deployable %d", s.Key, s.Deployable)
 }
+
 func (s InsertHandle) String() string {
 	return fmt.Sprintf("insert handle of deployable %d: %s %s", s.Deployable, s.Type, s.Info)
 }
+
 func (s SetHandleInfo) String() string {
 	return fmt.Sprintf("set attach_info of handle %d: %s -> %s", s.Handle, s.From, s.To)
 }
+
 func (s SetHandleType) String() string {
 	return fmt.Sprintf("set attach_type of handle %d: %s -> %s", s.Handle, s.From, s.To)
 }
+
 func (s DeleteHandle) String() string { return fmt.Sprintf("delete handle %d: %s", s.Handle, s.Info) }
+
 func (s DeleteDeployable) String() string {
 	return fmt.Sprintf("delete deployable %d: %s", s.Deployable, s.Name)
 }
@@ -210,6 +219,7 @@ func (s Withdraw) String() string     { return "withdraw " + s.Name }
 func (s SyncProvider) String() string {
 	return fmt.Sprintf("sync provider %s: %s total=%d reserved=%d traits=%s", s.Name, s.Class, s.Total, s.Reserved, strings.Join(s.Traits, ","))
 }
+
 func (s Reserve) String() string {
 	return fmt.Sprintf("reserve provider %s: %s total=%d reserved=%d", s.Name, s.Class, s.Total, s.Reserved)
 }

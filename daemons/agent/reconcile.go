@@ -38,7 +38,7 @@ func (a *Agent) reconcile(ctx context.Context, devices []*cyborg.DriverDevice) e
 
 // settle decides and updates until everything is as decided.
 func (a *Agent) settle(ctx context.Context, discovered []reconcile.Device) ([]reconcile.Device, error) {
-	done, err := reconcile.ReconcileManaged(ctx, persisted{a}, a.cfg.Hostname, discovered)
+	done, err := reconcile.ApplyManaged(ctx, persisted{a}, a.cfg.Hostname, discovered)
 	var conflict *reconcile.ManagedConflictError
 	var invalid *reconcile.InvalidInfoError
 	if errors.As(err, &conflict) || errors.As(err, &invalid) {

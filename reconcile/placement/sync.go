@@ -287,8 +287,7 @@ func (c *Client) ensure(ctx context.Context, kind, name string, again bool) erro
 
 // detail is what Placement said.
 func detail(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Detail
 	}
 	return ""
