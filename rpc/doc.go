@@ -34,8 +34,8 @@
 // # Delivery
 //
 // A request is acknowledged before it is run, so a crash while it runs loses it: at most once. A client sends a request a
-// second time only if the method is declared [Method.Idempotent] and the broker's confirmation was lost. Servers drop
-// repetitions they can recognise.
+// second time only if the method is declared [Method.Idempotent] and the connection was lost before the broker confirmed
+// it, or before the reply came. Servers drop repetitions they can recognise.
 //
 // # Transports
 //

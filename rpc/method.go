@@ -60,7 +60,8 @@ func (m *Method[A, R]) Name() string { return m.name }
 // Version is the version of the interface that introduced the method.
 func (m *Method[A, R]) Version() Version { return m.version }
 
-// Idempotent returns a copy of m whose requests may be sent, and run, twice when the broker's confirmation was lost.
+// Idempotent returns a copy of m whose requests may be sent, and run, twice when the connection is lost before their outcome
+// is known.
 func (m *Method[A, R]) Idempotent() *Method[A, R] {
 	c := *m
 	c.idempotent = true
