@@ -301,6 +301,21 @@ func TestResultThatCannotBeEncoded(t *testing.T) {
 	})
 }
 
+// TestPrivateMethods cannot be registered, so they cannot be called.
+func TestPrivateMethods(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		serveOn(t, bus, rpc.ServerConfig{Endpoints: pinging()})
+		bus.deliver(rpc.Delivery{Body: request("_ping", "1", "")})
+		var f wire.Failure
+		if err := f.Decode(decodeReply(t, <-bus.sent).Failure); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "failure", "oslo_messaging.rpc.dispatcher.NoSuchMethod: Endpoint does not support RPC method _ping", f.Module+"."+f.Class+": "+f.Message)
+	})
+}
+
 // TestRelayedErrorKeepsItsClass: a failure from another server goes on under the same name.
 func TestRelayedErrorKeepsItsClass(t *testing.T) {
 	t.Parallel()

@@ -235,3 +235,53 @@ func TestIntegrationCallSurvivesALongCut(t *testing.T) {
 	must(t, <-ended)
 	cleanTopic(t, topic)
 }
+
+// named remembers the reply queue of a client.
+type named struct {
+	*amqp.Transport
+	queue string
+}
+
+func (n *named) NewReplyQueue() string {
+	n.queue = n.Transport.NewReplyQueue()
+	return n.queue
+}
+
+// TestIntegrationReplyQueueDeleted: a long-lived client does not stay deaf when its reply queue is gone.
+func TestIntegrationReplyQueueDeleted(t *testing.T) {
+	tr, _ := transport(t, amqp.Options{})
+	client := &named{Transport: tr}
+	topic := "check-" + wire.NewID()[:12]
+	ep := rpc.NewEndpoint("", "1.0")
+	ping := rpc.NewMethod[struct{}, string]("ping", "1.0")
+	ping.Handle(ep, func(context.Context, struct{}) (string, error) { return "pong", nil })
+	up := make(chan bool, 10)
+	srv, err := rpc.NewServer(tr, rpc.ServerConfig{Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u }})
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Run(ctx) }()
+	if !<-up {
+		t.Fatal("not listening")
+	}
+	c := rpc.NewClient(client, rpc.ClientConfig{Timeout: 10 * time.Second})
+	to := rpc.Remote{Client: c, Target: rpc.Target{Topic: topic}}
+	for range 3 {
+		if got, err := ping.Call(ctx, to, struct{}{}); err != nil || got != "pong" {
+			t.Fatalf("%q, %v", got, err)
+		}
+		_, err := raw(t).QueueDelete(client.queue, false, false, false)
+		must(t, err)
+	}
+	if got, err := ping.Call(ctx, to, struct{}{}); err != nil || got != "pong" {
+		t.Errorf("%q, %v", got, err)
+	}
+	q, err := raw(t).QueueDeclarePassive(client.queue, false, false, false, false, nil)
+	if err != nil || q.Consumers != 1 {
+		t.Errorf("%d consumers, %v", q.Consumers, err)
+	}
+	must(t, c.Close(ctx))
+	cancel()
+	must(t, <-ended)
+	cleanTopic(t, topic)
+}
