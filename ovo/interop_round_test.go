@@ -215,6 +215,14 @@ func (r *round) step() {
 
 // value is a value to assign to a field.
 func (r *round) value(f field) any {
+	v := r.anyValue(f)
+	if r.narrow {
+		v = narrowed(v)
+	}
+	return v
+}
+
+func (r *round) anyValue(f field) any {
 	switch {
 	case r.chance(8):
 		return nil
@@ -337,9 +345,9 @@ func (w *world) damage(v any) {
 	case strings.HasSuffix(k, ".version"):
 		m[k] = w.version()
 	case strings.HasSuffix(k, ".name"):
-		m[k] = pickOne(w, "Unknown", "C0", "C1", "L")
+		m[k] = pickOne(w, "Unknown", "C0", "C1", "L", "Inner", "Outer")
 	case strings.HasSuffix(k, ".changes"):
-		m[k] = []any{"f0", "f1", "zz"}[:w.rnd.IntN(4)]
+		m[k] = []any{"f0", "text", "zz"}[:w.rnd.IntN(4)]
 	case n < 6, strings.HasSuffix(k, ".data"):
 		delete(m, k)
 	case strings.HasSuffix(k, ".namespace"):
@@ -353,6 +361,10 @@ func (w *world) damage(v any) {
 
 // wire is any value that JSON can say.
 func (w *world) wire() any {
-	return pickOne[any](w, nil, true, false, json.Number("0"), json.Number("1.0"), json.Number("-7"), json.Number("1e3"), json.Number("123456789012345678901234567890"), "", "x", "1", "2020-01-02T03:04:05Z",
+	integer := json.Number("123456789012345678901234567890")
+	if w.narrow {
+		integer = "12345678901234567"
+	}
+	return pickOne[any](w, nil, true, false, json.Number("0"), json.Number("1.0"), json.Number("-7"), json.Number("1e3"), integer, "", "x", "1", "2020-01-02T03:04:05Z",
 		"10.0.0.1", []any{}, []any{"a", "b"}, []any{json.Number("1"), nil}, map[string]any{}, map[string]any{"k": "v"}, map[string]any{"k": nil})
 }

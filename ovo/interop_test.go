@@ -104,7 +104,7 @@ func startPeer(t *testing.T, chroot string) *peerProcess {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "chroot", chroot, "python3", "-W", "ignore", "-c", peerScript)
 	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "PYTHONHASHSEED=0")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ type world struct {
 	lines   [][]string     // signatures of its methods
 	reg     *Registry
 	hasSets bool
+	narrow  bool // integers fit into 64 bits
 }
 
 // compatRule is one rule of a class for older versions as the peer runs it.
@@ -29,6 +30,9 @@ type compatRule struct {
 }
 
 func newWorld(rnd *rand.Rand) (*world, error) {
+	if rnd.IntN(3) == 0 {
+		return newStructWorld(rnd)
+	}
 	w := &world{rnd: rnd}
 	for i := range 1 + rnd.IntN(4) {
 		w.define(fmt.Sprintf("C%d", i))
@@ -186,7 +190,7 @@ func (w *world) field(name string) FieldDefinition {
 		}
 		return f
 	case n < 50:
-		f.Type = w.container(2)
+		f.Type, f.ReadOnly = w.container(2), false // whether a list made of a set equals the next one is chance in Python
 		f.Plain = f.Type.Name == "List" && len(stringValues(*f.Type.Element)) == 0 || w.chance(30)
 	case n < 65:
 		f.Type, f.Plain = w.enum(), w.chance(25)

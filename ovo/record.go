@@ -140,10 +140,18 @@ func (c *Class) Definition() Definition {
 		f := &c.fields[i]
 		d.Fields = append(d.Fields, FieldDefinition{
 			Name: f.name, Type: cloneSpec(f.spec), Nullable: f.nullable, ReadOnly: f.readOnly, HasDefault: f.hasDefault, Default: copyValue(f.def),
-			Plain: f.plain, Opaque: f.kind == kindValue,
+			Plain: f.plain, Opaque: f.kind == kindValue && holdsObjects(&f.spec),
 		})
 	}
 	return d
+}
+
+// holdsObjects tells specs of objects and of lists of them.
+func holdsObjects(s *TypeSpec) bool {
+	if s.Name == "List" && s.Element != nil {
+		s = s.Element
+	}
+	return s.Name == "Object"
 }
 
 func exportPairs(pairs []versionPair) []VersionPair {
