@@ -93,12 +93,9 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 	at := t.s.later(utc(p.UpdatedAt))
 	nvme := p.DeviceType == arq.DeviceTypeNVMe
 	if nvme {
-		n, err := t.exec(ctx, "UPDATE devices SET device_state = 'allocated', updated_at = ? WHERE id = ? AND device_state = 'available' AND status = 'enabled'",
-			t.s.d.time(at), p.DeviceID)
-		if err != nil {
+		if ok, err := t.reserve(ctx, p, b.DeviceRPUUID, at); err != nil {
 			return nil, err
-		}
-		if n == 0 {
+		} else if !ok {
 			return none, t.failBind(ctx, q)
 		}
 	}
@@ -108,7 +105,7 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 	}
 	if h == nil {
 		if nvme {
-			if _, err := t.exec(ctx, "UPDATE devices SET device_state = 'available' WHERE id = ?", p.DeviceID); err != nil {
+			if err := t.unreserve(ctx, p); err != nil {
 				return nil, err
 			}
 		}
@@ -118,13 +115,6 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 	if nvme || h.Type == arq.HandleMDEV || b.Program.Needed(value(p.BitstreamID)) {
 		event = arq.EventBindStep
 	}
-	if nvme {
-		// The request carries the same time as the deployable: it is the claim
-		// that Finish offers the deployable under.
-		if _, err := t.exec(ctx, "UPDATE deployables SET rp_uuid = NULL, updated_at = ? WHERE id = ?", t.s.d.time(at), p.ID); err != nil {
-			return nil, err
-		}
-	}
 	q.State, _ = q.State.Next(event)
 	q.Handle, q.DeployableID, q.DeployableUUID = h, p.ID, p.UUID
 	q.Device = arq.Device{ID: p.DeviceID, UUID: p.DeviceUUID, Type: p.DeviceType, State: value(p.DeviceState)}
@@ -132,6 +122,30 @@ func (t *tx) bind(ctx context.Context, q *arq.Request, b arq.Bind) (refused, err
 		q.Device.State = "allocated"
 	}
 	return nil, t.saveRequest(ctx, q, at)
+}
+
+// reserve allocates an NVMe device for a request and takes its deployable off
+// offer. The request is saved with the same time as the deployable: it is the
+// claim that [Store.Finish] offers the deployable under. ok is false when the
+// device is not available or a report has withdrawn the deployable meanwhile.
+func (t *tx) reserve(ctx context.Context, p *target, provider string, at time.Time) (ok bool, err error) {
+	n, err := t.exec(ctx, "UPDATE devices SET device_state = 'allocated', updated_at = ? WHERE id = ? AND device_state = 'available' AND status = 'enabled'",
+		t.s.d.time(at), p.DeviceID)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	n, err = t.exec(ctx, "UPDATE deployables SET rp_uuid = NULL, updated_at = ? WHERE id = ? AND rp_uuid = ?", t.s.d.time(at), p.ID, provider)
+	if err != nil || n > 0 {
+		return n > 0, err
+	}
+	return false, t.unreserve(ctx, p)
+}
+
+// unreserve makes an NVMe device available again whose handle was not to be
+// had. Its deployable comes back on offer with the next report.
+func (t *tx) unreserve(ctx context.Context, p *target) error {
+	_, err := t.exec(ctx, "UPDATE devices SET device_state = 'available' WHERE id = ?", p.DeviceID)
+	return err
 }
 
 // target finds the deployable on offer under a provider. Should two rows share

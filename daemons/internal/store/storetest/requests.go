@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/reconcile"
 )
 
@@ -269,3 +270,38 @@ func sharedHandle(t *testing.T, target Target) {
 
 // sameInfo compares attach_info texts byte by byte.
 var sameInfo = cmp.Comparer(func(a, b arq.HandleInfo) bool { return a.String() == b.String() })
+
+// withdrawnMeanwhile lets a report withdraw an NVMe device in the middle of a
+// bind: the bind is refused and the report's claim still holds.
+func withdrawnMeanwhile(t *testing.T, target Target) {
+	if target.Engine == "sqlite" {
+		return // one writer at a time: there is no middle
+	}
+	var middle func()
+	f := newFixture(t, target, func(cfg *store.Config) {
+		cfg.Fault = func(p store.Point) error {
+			if middle != nil && p.Op == "Begin" && p.Stage == store.StageWrite {
+				do := middle
+				middle = nil
+				do()
+			}
+			return nil
+		}
+	})
+	p := f.insert(f.nvmeDevice(1))[0].Deployables[0]
+	q := f.requests(1)[0]
+	report := target.Open(t, nil)
+	var claims []reconcile.Claim
+	middle = func() {
+		var err error
+		claims, err = report.Withdraw(f.ctx, []reconcile.Version{{ID: p.ID, UpdatedAt: p.UpdatedAt}})
+		f.ok(err)
+	}
+	got, err := f.Begin(f.ctx, f.bindTo(q, p))
+	if err == nil || got.State != arq.BindFailed {
+		t.Errorf("bound to a withdrawn device: %+v", got)
+	}
+	f.wantDevice(len(claims) == 1, reconcile.StateAvailable, false, "")
+	claims[0].Offer = p.Offer
+	f.ok2(report.Offer(f.ctx, claims))
+}

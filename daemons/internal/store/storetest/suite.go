@@ -59,6 +59,7 @@ var cases = []testCase{
 	{"bind refusals", bindRefusals},
 	{"bind with an outside step", bindSteps},
 	{"nvme life", nvmeLife},
+	{"nvme withdrawn in the middle of a bind", withdrawnMeanwhile},
 	{"a handle that two requests name stays in use", sharedHandle},
 	{"200 binds on one deployable with 50 handles", raceOneDeployable},
 	{"200 binds on 50 deployables", raceManyDeployables},
