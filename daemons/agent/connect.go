@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
@@ -12,8 +13,10 @@ import (
 // ConnectConfig says how an agent calls the conductor; its zero value is the default.
 type ConnectConfig struct {
 	// Cap is the ceiling of outgoing calls ([upgrade_levels] conductor); zero means the default, 1.1.
-	Cap    rpc.Version
-	Logger *slog.Logger // nil discards
+	Cap       rpc.Version
+	Timeout   time.Duration // of a call, [DEFAULT] rpc_response_timeout; 0 is 60 s
+	RouteWait time.Duration // how long a call waits for a conductor to exist; 0 fails it at once
+	Logger    *slog.Logger  // nil discards
 }
 
 // Remote is the conductor as an agent reaches it: the [Conductor] of a [Config] and, behind the same client and
@@ -37,7 +40,9 @@ func Connect(t rpc.Transport, cfg ConnectConfig) (*Remote, error) {
 		limits.Conductor = cfg.Cap
 	}
 	wire := cyborgrpc.NewWire(registry)
-	client := rpc.NewClient(t, rpc.ClientConfig{Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: cfg.Logger})
+	client := rpc.NewClient(t, rpc.ClientConfig{
+		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: cfg.Logger, Timeout: cfg.Timeout, RouteWait: cfg.RouteWait,
+	})
 	conductor, err := cyborgrpc.NewConductorAPI(client, wire, limits)
 	if err != nil {
 		return nil, err

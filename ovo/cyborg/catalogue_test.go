@@ -5,12 +5,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
+	"github.com/go-cyborg/cyborg/ovo/ovotest"
 )
 
 var update = flag.Bool("update", false, "write the fingerprint map of the current catalogue")
@@ -40,19 +42,63 @@ func TestFingerprints(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := map[string]string{}
-			if err := json.Unmarshal(raw, &want); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("the contract of a class changed: add a version to its History, then run the test with -update "+
-					"and review the difference (release17.json stays as it is)\n%s", diff)
-			}
+			ovotest.Fingerprints(t, r, expected(t, name))
 		})
+	}
+}
+
+// expected is a checked-in map of fingerprints.
+func expected(t *testing.T, name string) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "fingerprints", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+// TestContract: every class writes and reads all its versions, and every list and parent is bumped with its members.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	ovotest.Check(t, registry(t), expected(t, "current"), bound(map[string]any{"bus": "25"}))
+}
+
+// TestTestClassesStayOutOfTheBaseline: what a test registers is in that test's registry alone.
+func TestTestClassesStayOutOfTheBaseline(t *testing.T) {
+	t.Parallel()
+	type onlyHere struct{ cyborg.Object }
+	extended, err := ovo.NewRegistry(cyborg.Namespace(), append(cyborg.Classes(), ovo.NewClass[onlyHere]("OnlyHere", ovo.History{ovo.V("1.0")}))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := extended.Fingerprints()["OnlyHere"]; !ok {
+		t.Error("the class was not registered")
+	}
+	if diff := cmp.Diff(expected(t, "current"), registry(t).Fingerprints()); diff != "" {
+		t.Errorf("production classes and their baseline differ:\n%s", diff)
+	}
+}
+
+// TestContractsMoveWithVersions: a class whose contract is not that of 17.0.0 has another version.
+func TestContractsMoveWithVersions(t *testing.T) {
+	t.Parallel()
+	now, moved := expected(t, "current"), 0
+	for name, old := range expected(t, "release17") {
+		was, _, _ := strings.Cut(old, "-")
+		is, _, _ := strings.Cut(now[name], "-")
+		if now[name] != old {
+			moved++
+			if was == is {
+				t.Errorf("%s changed and is still %s", name, is)
+			}
+		}
+	}
+	if moved == 0 {
+		t.Error("no contract changed: the test compares nothing")
 	}
 }
 

@@ -48,7 +48,6 @@ func (d Daemon) start(_ context.Context, p *service.Process) ([]service.Part, er
 	if err != nil {
 		return nil, err
 	}
-	wire := cyborgrpc.NewWire(registry)
 	limits, err := messaging.Limits(p.Config)
 	if err != nil {
 		return nil, err
@@ -57,27 +56,25 @@ func (d Daemon) start(_ context.Context, p *service.Process) ([]service.Part, er
 	if err != nil {
 		return nil, err
 	}
-	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.conductor.rpcapi"))
-	conductor, err := cyborgrpc.NewConductorAPI(client, wire, limits)
-	if err != nil {
-		return nil, err
-	}
-	objects, err := cyborg.Remote(registry, conductor.Indirection())
+	conductor, err := agent.Connect(bus, agent.ConnectConfig{
+		Cap: limits.Conductor, Timeout: messaging.Timeout(p.Config), RouteWait: messaging.RouteWait,
+		Logger: p.Logger.Named("cyborg.conductor.rpcapi"),
+	})
 	if err != nil {
 		return nil, err
 	}
 	p.Readiness.Require(conditionBus, conditionInventory)
-	runner, err := d.agent(p, conductor, objects)
+	runner, err := d.agent(p, conductor)
 	if err != nil {
 		return nil, err
 	}
 	server, err := messaging.NewServer(p.Config, bus, cyborgrpc.AgentTopic, rpc.NewEndpoint("", cyborgrpc.AgentVersion),
-		wire, p.Logger.Named("cyborg.agent"), func(up bool) { p.Readiness.Set(conditionBus, messaging.Consuming(up)) })
+		cyborgrpc.NewWire(registry), p.Logger.Named("cyborg.agent"), func(up bool) { p.Readiness.Set(conditionBus, messaging.Consuming(up)) })
 	if err != nil {
 		return nil, err
 	}
 	return []service.Part{
-		{Name: "message bus", Run: func(ctx context.Context) error { return hold(ctx, bus, client) }},
+		{Name: "message bus", Run: func(ctx context.Context) error { return hold(ctx, bus, conductor) }},
 		{Name: "rpc server", Run: server.Run},
 		{Name: "agent", Run: func(ctx context.Context) error {
 			return runner.Run(rpc.WithRequest(ctx, rpc.AdminContext()))
@@ -85,7 +82,7 @@ func (d Daemon) start(_ context.Context, p *service.Process) ([]service.Part, er
 	}, nil
 }
 
-func (d Daemon) agent(p *service.Process, conductor agent.Conductor, objects cyborg.Objects) (*agent.Agent, error) {
+func (d Daemon) agent(p *service.Process, conductor *agent.Remote) (*agent.Agent, error) {
 	log := p.Logger.Named("cyborg.agent.manager")
 	made, err := drivers.Load(drivers.OptionsOf(p.Config), drivers.Host{PCI: sysfs.New(d.Sysfs), Logger: log})
 	if err != nil {
@@ -93,14 +90,14 @@ func (d Daemon) agent(p *service.Process, conductor agent.Conductor, objects cyb
 	}
 	return agent.New(agent.Config{
 		Hostname: p.Config.String("agent", "resource_provider_name"), Drivers: made, Conductor: conductor,
-		Inventory: agent.RemoteInventory(objects), Logger: log,
+		Inventory: conductor.Inventory(), Logger: log,
 		Ready: func() { p.Readiness.Set(conditionInventory, nil) },
 	})
 }
 
-// hold keeps client and bus open until the parts that use them have stopped.
-func hold(ctx context.Context, bus *amqp.Transport, client *rpc.Client) error {
+// hold keeps conductor and bus open until the parts that use them have stopped.
+func hold(ctx context.Context, bus *amqp.Transport, conductor *agent.Remote) error {
 	<-ctx.Done()
 	ctx = context.WithoutCancel(ctx)
-	return errors.Join(client.Close(ctx), bus.Close(ctx))
+	return errors.Join(conductor.Close(ctx), bus.Close(ctx))
 }

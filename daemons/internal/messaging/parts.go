@@ -12,20 +12,23 @@ import (
 	"github.com/go-cyborg/cyborg/rpc"
 )
 
-// routeWait is how long a call to a topic without a consumer is tried again: a conductor that restarts is gone for
+// RouteWait is how long a call to a topic without a consumer is tried again: a conductor that restarts is gone for
 // less.
-const routeWait = 5 * time.Second
+const RouteWait = 5 * time.Second
 
 // Limits are the caps of outgoing calls. An error is a *[cyborgrpc.CapError] for each option that is no cap.
 func Limits(cfg *config.Config) (cyborgrpc.Limits, error) {
 	return cyborgrpc.ParseLimits(cfg.String("upgrade_levels", "conductor"), cfg.String("upgrade_levels", "agent"))
 }
 
+// Timeout bounds calls that have no deadline of their own.
+func Timeout(cfg *config.Config) time.Duration { return cfg.Seconds("DEFAULT", "rpc_response_timeout") }
+
 // NewClient makes an RPC client with the time-out of the configuration. The caller closes it.
 func NewClient(cfg *config.Config, t rpc.Transport, wire cyborgrpc.Wire, log *slog.Logger) *rpc.Client {
 	return rpc.NewClient(t, rpc.ClientConfig{
 		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: log,
-		Timeout: cfg.Seconds("DEFAULT", "rpc_response_timeout"), RouteWait: routeWait,
+		Timeout: Timeout(cfg), RouteWait: RouteWait,
 	})
 }
 
