@@ -98,7 +98,7 @@ func (u *run) look(t Tree) {
 }
 
 // errCircuit is why a device was not tried.
-var errCircuit = errors.New("placement was given up after five failures in a row")
+var errCircuit = errors.New("placement was given up: five failures in a row, or the host's own provider is gone")
 
 // task is one device being worked on.
 type task struct {
@@ -327,11 +327,17 @@ func (t *task) claimed(claims []Claim) {
 
 func (u *run) open() bool { return u.failures.Load() >= maxFailures }
 
-// placement counts consecutive transport failures.
+// placement counts consecutive transport failures. Without the host's own
+// provider there is no use in going on.
 func (u *run) placement(err error) error {
-	if _, ok := errors.AsType[*TransportError](err); ok {
+	_, unreachable := errors.AsType[*TransportError](err)
+	_, rootless := errors.AsType[*NoRootError](err)
+	switch {
+	case unreachable:
 		u.failures.Add(1)
-	} else {
+	case rootless:
+		u.failures.Store(maxFailures)
+	default:
 		u.failures.Store(0)
 	}
 	return err
@@ -348,6 +354,7 @@ func (u *run) add(p Problem) {
 func (u *run) note(d *DevicePlan, err error) {
 	var (
 		transport *TransportError
+		rootless  *NoRootError
 		foreign   *ForeignProviderError
 		field     *FieldError
 	)
@@ -359,7 +366,7 @@ func (u *run) note(d *DevicePlan, err error) {
 		p.Reason = ReasonBusy
 	case errors.Is(err, errCircuit):
 		p.Reason = ReasonUnreachable
-	case errors.As(err, &transport), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &transport), errors.As(err, &rootless), errors.Is(err, context.DeadlineExceeded):
 		p.Reason = ReasonUnreachable
 	case errors.As(err, &foreign):
 		p.Reason, p.Deployable = ReasonForeign, foreign.Name

@@ -262,6 +262,26 @@ func TestCircuit(t *testing.T) {
 	}
 }
 
+// TestRootVanishes: the host's own provider goes while a report is carried out.
+func TestRootVanishes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	plan, err := w.runner.Plan(context.Background(), host, []reconcile.Device{vf(0), vf(1), vf(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	sync := func(context.Context, reconcile.ProviderState) (int, error) {
+		calls++
+		return 0, &reconcile.NoRootError{Host: host}
+	}
+	w.runner.Placement, w.runner.Parallel = brokenPlacement{Placement: w.placement, sync: sync}, 1
+	res := w.runner.Apply(context.Background(), plan)
+	if calls != 1 || len(res.Problems) != 3 || res.Problems[0].Reason != reconcile.ReasonUnreachable {
+		t.Errorf("%d calls, problems %v", calls, res.Problems)
+	}
+}
+
 // TestInsertIsolatesTheDeviceAtFault: one value that the database refuses does
 // not keep the others of its chunk out.
 func TestInsertIsolatesTheDeviceAtFault(t *testing.T) {
