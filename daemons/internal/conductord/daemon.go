@@ -33,7 +33,8 @@ func (d Daemon) Main(ctx context.Context, v service.Invocation) int {
 // check finds what no start could succeed with.
 func check(cfg *config.Config) error {
 	_, placement := newPlacement(cfg)
-	return errors.Join(messaging.Check(cfg), databaseError(cfg, store.OptionsOf(cfg).CheckURL()), placement)
+	_, notifier := newNotifier(cfg, slog.New(slog.DiscardHandler))
+	return errors.Join(messaging.Check(cfg), databaseError(cfg, store.OptionsOf(cfg).CheckURL()), placement, notifier)
 }
 
 func start(ctx context.Context, p *service.Process) (_ []service.Part, err error) {
@@ -64,14 +65,25 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 	if err != nil {
 		return nil, err
 	}
+	notifier, err := newNotifier(p.Config, log)
+	if err != nil {
+		return nil, err
+	}
+	images, err := newImages(p.Config)
+	if err != nil {
+		return nil, err
+	}
 	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"))
 	if err != nil {
 		return nil, err
 	}
 	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.agent.rpcapi"))
 	manager, err := conductor.New(conductor.Config{
-		Store: db, Placement: place, Notifier: logNotifier{log}, Agents: cyborgrpc.NewAgentAPI(client, limits),
+		Store: db, Placement: place, Providers: place, Notifier: notifier, Images: images,
+		Agents:   cyborgrpc.NewAgentAPI(client, limits),
 		Registry: registry, Dispatcher: dispatcher, Logger: log,
+		ReplyBudget: p.Config.Seconds("conductor", "report_reply_budget"), PlacementWorkers: int(p.Config.Int("conductor", "placement_workers")),
+		BindTimeout: p.Config.Seconds("DEFAULT", "bind_timeout"), BindWorkers: int(p.Config.Int("DEFAULT", "thread_pool_size")),
 	})
 	if err != nil {
 		return nil, err
@@ -87,6 +99,7 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 			ctx = context.WithoutCancel(ctx)
 			return errors.Join(client.Close(ctx), bus.Close(ctx))
 		}},
+		{Name: "sweep", Run: manager.Run},
 		{Name: "rpc server", Run: func(ctx context.Context) error {
 			return errors.Join(server.Run(ctx), manager.Close(context.WithoutCancel(ctx)))
 		}},

@@ -21,7 +21,7 @@ func TestMalformedConfiguration(t *testing.T) {
 	}{
 		"cap":           {"[upgrade_levels]\nagent = 1.1\n", []string{"agent", "cyborg.conf:6", "1.0"}},
 		"transport_url": {"[oslo_messaging_rabbit]\nrabbit_login_method = PLAIN\nkombu_compression = lz\n", []string{"kombu_compression", "cyborg.conf:7"}},
-		"placement":     {"[placement]\nauth_type = password\n", []string{"auth_type", "cyborg.conf:6", "endpoint_override"}},
+		"placement":     {"[placement]\nauth_type = password\n", []string{"[placement] auth_url", "password"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

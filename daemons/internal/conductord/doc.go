@@ -9,9 +9,10 @@
 //
 // # Placement and Nova
 //
-// [placement] auth_type = none with endpoint_override names a Placement that asks for no token. Without auth_type a
-// Placement in the process stands in, which knows the host of [agent] resource_provider_name. What Nova would be
-// told is logged. Logging in to Keystone is not built: other values of auth_type end the start.
+// [placement] and [nova] hold the credentials that log in to Keystone (package keystone); auth_type = none with
+// endpoint_override names a service that asks for no token. Without auth_type in [placement] a Placement in the process
+// stands in, which knows the host of [agent] resource_provider_name; without one in [nova] what Nova would be told is
+// logged.
 //
 // # Database
 //

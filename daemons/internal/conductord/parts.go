@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/glance"
+	"github.com/go-cyborg/cyborg/daemons/internal/keystone"
 	"github.com/go-cyborg/cyborg/daemons/internal/nova"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/reconcile/placement"
@@ -36,12 +39,12 @@ func databaseError(cfg *config.Config, err error) error {
 
 // newPlacement makes the client of the Placement that the configuration names, or of one in the process.
 func newPlacement(cfg *config.Config) (*placement.Client, error) {
-	switch auth := cfg.String("placement", "auth_type"); {
-	case auth == "none" && cfg.String("placement", "endpoint_override") != "":
-		return placement.NewNoAuth(cfg.String("placement", "endpoint_override"), nil, placement.Config{}), nil
-	case auth != "":
-		return nil, fmt.Errorf("[placement] auth_type at %s: %q is not supported: set none with endpoint_override, or unset it for a Placement in this process",
-			cfg.Origin("placement", "auth_type"), auth)
+	if cfg.String("placement", "auth_type") != "" || cfg.String("placement", "auth_section") != "" {
+		session, err := keystone.New(keystone.OptionsOf(cfg, "placement"))
+		if err != nil {
+			return nil, err
+		}
+		return placement.New(session.Service("placement"), placement.Config{}), nil
 	}
 	service := placementtest.New(nil)
 	host := cfg.String("agent", "resource_provider_name")
@@ -49,6 +52,35 @@ func newPlacement(cfg *config.Config) (*placement.Client, error) {
 		return nil, fmt.Errorf("host %s in Placement: %w", host, err)
 	}
 	return placement.NewNoAuth("http://placement.invalid", placementtest.Client(service), placement.Config{}), nil
+}
+
+// newNotifier makes the client of Nova. Without [nova] auth_type what Nova would be told is logged.
+func newNotifier(cfg *config.Config, log *slog.Logger) (conductor.Notifier, error) {
+	if cfg.String("nova", "auth_type") == "" && cfg.String("nova", "auth_section") == "" {
+		return logNotifier{log}, nil
+	}
+	session, err := keystone.New(keystone.OptionsOf(cfg, "nova"))
+	if err != nil {
+		return nil, err
+	}
+	return nova.New(session.Service("compute")), nil
+}
+
+// newImages makes the client of the image service, with the credentials of [placement]; without them there is none.
+func newImages(cfg *config.Config) (conductor.Images, error) {
+	if cfg.String("placement", "auth_type") == "" && cfg.String("placement", "auth_section") == "" {
+		return nil, nil
+	}
+	o := keystone.OptionsOf(cfg, "placement")
+	o.ServiceType, o.ServiceName, o.EndpointOverride = "image", "", cfg.String("glance", "endpoint_override")
+	if o.AuthType == "none" && o.EndpointOverride == "" {
+		return nil, nil
+	}
+	session, err := keystone.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return glance.New(session.Service("image")), nil
 }
 
 // logNotifier logs what Nova would be told.

@@ -19,6 +19,7 @@ func Options(f Facts) []Option {
 		defaultOptions(f),
 		agentOptions(f),
 		apiOptions(),
+		conductorOptions(),
 		databaseOptions(),
 		gpuOptions(),
 		authTokenOptions(),

@@ -77,7 +77,7 @@ func glanceOptions() []Option {
 		{Name: "collect_timing", Kind: Bool, Default: false, Inert: true},
 		{Name: "connect_retries", Kind: Int, Inert: true},
 		{Name: "connect_retry_delay", Kind: Float, Inert: true},
-		{Name: "endpoint_override", Inert: true, Help: "fixed base URL, skips the catalog (version discovery still happens)"},
+		{Name: "endpoint_override", Help: "fixed base URL, skips the catalog (version discovery still happens)"},
 		{Name: "insecure", Kind: Bool, Default: false, Deprecated: []Name{{Option: "api_insecure"}}, Inert: true, Help: "skip TLS verification"},
 		{Name: "keyfile", Deprecated: []Name{{Group: "ssl", Option: "key_file"}}, Inert: true, Help: "client key"},
 		{Name: "max_version", Inert: true, Help: "accepted and ignored"},

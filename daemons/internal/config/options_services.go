@@ -22,6 +22,14 @@ func apiOptions() []Option {
 	})
 }
 
+// conductorOptions are ours alone.
+func conductorOptions() []Option {
+	return group("conductor", []Option{
+		{Name: "report_reply_budget", Kind: Float, Default: 5.0, Min: new(0.0), Ours: true, Help: "seconds a report waits for Placement before it is answered; the run goes on"},
+		{Name: "placement_workers", Kind: Int, Default: 4, Min: new(1.0), Ours: true, Help: "devices of a report written to Placement at once"},
+	})
+}
+
 func gpuOptions() []Option {
 	return group("gpu_devices", []Option{
 		{Name: "enabled_vgpu_types", Kind: List, Default: []string{}, Help: "mdev types; each needs a [vgpu_TYPE] section with device_addresses"},

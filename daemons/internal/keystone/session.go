@@ -175,3 +175,6 @@ func (o Options) endpoint(catalog *tokens.ServiceCatalog) (*url.URL, error) {
 	}
 	return nil, fmt.Errorf("the catalog has no endpoint of service type %s, interfaces %s, region %q", o.ServiceType, strings.Join(o.Interfaces, ", "), o.Region)
 }
+
+// Close closes idle connections; requests after it open new ones.
+func (s *Session) Close() { s.bare.CloseIdleConnections() }
