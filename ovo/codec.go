@@ -311,8 +311,13 @@ func (c valueCodec) store(s slot, v any) error {
 // rawCodec is for raw values, which are kept as they are: elements of type any.
 type rawCodec struct{}
 
+// decode builds objects among the arguments and results of methods. Inside an object raw values are only data.
 func (rawCodec) decode(d *decoder, s slot) (err error) {
-	*as[any](s), err = d.value()
+	if d.serial != nil {
+		*as[any](s), err = d.entity()
+	} else {
+		*as[any](s), err = d.value()
+	}
 	return err
 }
 

@@ -126,14 +126,18 @@ func TestRemoteCalls(t *testing.T) {
 	if v, err := m.Echo(ctx, []any{int64(1), &inner{Name: ovo.Of("n")}, nil}, nil); err != nil || v.([]any)[1].(*inner).Name.Value() != "n" {
 		t.Errorf("echo: %v %v", v, err)
 	}
-	if v, err := m.Echo(ctx, nil, map[string]any{"k": 1.5}); err != nil {
-		t.Errorf("echo: %v %v", v, err)
+	v, err := m.Echo(ctx, nil, map[string]any{"k": 1.5, "o": &inner{Name: ovo.Stored("n")}})
+	if err != nil {
+		t.Fatalf("echo: %v", err)
+	}
+	if o, _ := v.(*ovo.Dict).Get("o"); o.(*inner).Name.Value() != "n" {
+		t.Errorf("echo of an object by name: %v", v)
 	}
 	want := []string{
 		`Outer.get[7]{}`, `Outer.get[0]{}`, `Outer.get[404]{}`, `rename["new"]{}`, `touch[]{}`,
 		`Outer.find["h", 2, "a", "b"]{"exact": false}`, `Outer.find["h", null]{"exact": true}`,
 		`Outer.echo[[1, ` + envelope("Inner", "1.2", `"name": "n"`)[:len(envelope("Inner", "1.2", `"name": "n"`))-1] + `, "cyborg_object.changes": ["name"]}, null]]{}`,
-		`Outer.echo[null]{"k": 1.5}`,
+		`Outer.echo[null]{"k": 1.5, "o": ` + envelope("Inner", "1.2", `"name": "n"`) + `}`,
 	}
 	if diff := cmp.Diff(want, via.calls); diff != "" {
 		t.Error(diff)
