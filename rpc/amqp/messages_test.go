@@ -2,7 +2,10 @@ package amqp_test
 
 import (
 	"context"
+	"runtime"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,4 +114,67 @@ func (r deliveries) Deliver(_ context.Context, d rpc.Delivery) {
 	if d.Settle(d.Invalid == nil) == nil {
 		r.got <- d
 	}
+}
+
+// TestIntegrationQueuedCasts: ten thousand casts wait in the broker, not in the server, and none is lost.
+func TestIntegrationQueuedCasts(t *testing.T) {
+	const n = 10_000
+	tr, _ := transport(t, amqp.Options{})
+	topic := "check-" + wire.NewID()[:12]
+	type args struct {
+		N    int    `json:"n"`
+		Text string `json:"text"`
+	}
+	note := rpc.NewMethod[args, rpc.Null]("note", "1.0")
+	seen := make(chan int, n)
+	hold := make(chan struct{})
+	ep := rpc.NewEndpoint("", "1.0")
+	note.Handle(ep, func(_ context.Context, a args) (rpc.Null, error) {
+		<-hold
+		seen <- a.N
+		return rpc.Null{}, nil
+	})
+	up := make(chan bool, 10)
+	srv, err := rpc.NewServer(tr, rpc.ServerConfig{Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u }})
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Run(ctx) }()
+	if !<-up {
+		t.Fatal("not listening")
+	}
+	to := rpc.Remote{Client: rpc.NewClient(tr, rpc.ClientConfig{}), Target: rpc.Target{Topic: topic}}
+	var all sync.WaitGroup
+	for caller := range 50 {
+		all.Go(func() {
+			for i := caller; i < n; i += 50 {
+				if err := note.Cast(ctx, to, args{i, strings.Repeat("x", 2000)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	runtime.GC()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	if memory.HeapAlloc > 20<<20 { // the casts alone are more
+		t.Errorf("%d MiB in use while %d casts wait", memory.HeapAlloc>>20, n)
+	}
+	close(hold)
+	got := map[int]bool{}
+	for range n {
+		select {
+		case i := <-seen:
+			got[i] = true
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%d of %d casts arrived", len(got), n)
+		}
+	}
+	if len(got) != n || len(seen) > 0 {
+		t.Errorf("%d different casts, %d more", len(got), len(seen))
+	}
+	cancel()
+	must(t, <-ended)
+	cleanTopic(t, topic)
 }
