@@ -51,6 +51,12 @@ func describeRequest(name string) (odd, bool) {
 		o.notString = true
 	case "not json":
 		o.body = "this is not json"
+	case "empty body":
+		o.body = " "
+	case "inner not json":
+		o.body = `{"oslo.version": "2.0", "oslo.message": "not json"}`
+	case "json number":
+		o.body = "5"
 	case "json list":
 		o.body = "[1, 2]"
 	case "json string":
@@ -68,13 +74,15 @@ func describeRequest(name string) (odd, bool) {
 		for i := range 1024 {
 			o.before = append(o.before, strconv.Itoa(i))
 		}
-	case "_unique_id null twice a":
+	case "_unique_id null twice a", "_unique_id null twice b":
 		set("_unique_id", "null")
 		o.before = []string{""}
 	case "version int 1.0":
 		set("version", "1.0")
 	case "args list":
 		set("args", "[]")
+	case "args string":
+		set("args", `"text"`)
 	case `_timeout "abc" slow`:
 		set("_timeout", `"abc"`)
 		set("method", `"slow"`)

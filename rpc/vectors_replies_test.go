@@ -42,6 +42,9 @@ var scripts = map[string][]string{
 		strings.Replace(failing(`{"class": "ValueError", "module": "builtins", "message": "bad", "tb": [], "args": ["bad"], "kwargs": {}}`), `"ending": true`, `"ending": false`, 1),
 		`{"result": null, "failure": null, "ending": true, "_msg_id": "ID"}`,
 	},
+	"no_unique_id":   {`{"result": 1, "failure": null, "ending": true, "_msg_id": "ID"}`},
+	"fail_cyborg_ok": {failing(`{"class": "ResourceNotFound", "module": "cyborg.common.exception", "message": "msg", "tb": [], "args": ["msg"], "kwargs": {"code": 404}}`)},
+	"fail_empty_tb":  {failing(`{"class": "ValueError", "module": "builtins", "message": "bad", "tb": [], "args": ["bad"], "kwargs": {}}`)},
 	"fail_tb_string": {failing(`{"class": "GoError", "module": "go", "message": "boom", "tb": "tb as string", "args": [], "kwargs": {}}`)},
 	"fail_tb_null":   {failing(`{"class": "ValueError", "module": "builtins", "message": "bad", "tb": null, "args": ["bad"], "kwargs": {}}`)},
 }
@@ -137,9 +140,12 @@ func (c replyCase) compare(t *testing.T, result json.RawMessage, err error) {
 		if !strings.Contains(c.Str, " "+remote.Message+"\n") {
 			t.Errorf("message %q, want that of %q", remote.Message, c.Str)
 		}
-	case c.Exc == "builtins.ValueError":
-		if !errors.Is(err, rpc.Class{Module: "builtins", Name: "ValueError"}) {
-			t.Errorf("%v, want a ValueError", err)
+	case strings.Contains(c.Exc, "JSONDecodeError"), c.Case == "fail_tb_null": // what remains is the raw text, or the failure
+	default:
+		dot := strings.LastIndexByte(c.Exc, '.')
+		want := rpc.Class{Module: strings.TrimSuffix(c.Exc[:dot], "_Remote"), Name: strings.TrimSuffix(c.Exc[dot+1:], "_Remote")}
+		if !errors.Is(err, want) {
+			t.Errorf("%v, want a %s", err, want)
 		}
 	}
 }
