@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/go-cyborg/cyborg/daemons/agent"
 	pcidriver "github.com/go-cyborg/cyborg/daemons/internal/drivers/pci"
@@ -49,13 +50,27 @@ func (w *world) inventory(_ context.Context, d detail) error {
 		claims = append(claims, that(reason != "", "%s is not selected without a reason", address))
 	}
 	if w.recorded {
-		claims = append(claims, that(len(selected) == recordedCount, "%d devices are selected, want %d", len(selected), recordedCount))
+		claims = append(claims, w.recordedClaims(selected, reasons)...)
 	}
 	if err := holds(claims...); err != nil {
 		return err
 	}
 	w.choose()
 	return nil
+}
+
+// recordedClaims say exactly what is selected of the recorded host: the functions with the ids of the rule, but for
+// the excluded one.
+func (w *world) recordedClaims(selected []string, reasons map[string]string) []claim {
+	claims := []claim{
+		that(len(selected) == recordedCount, "%d devices are selected, want %d", len(selected), recordedCount),
+		that(strings.Contains(reasons[recordedExclude], "exclude_list"), "%s is left out because: %s", recordedExclude, reasons[recordedExclude]),
+	}
+	for _, d := range w.selection.Selected() {
+		ids := d.Device.VendorID + ":" + d.Device.ProductID
+		claims = append(claims, that(ids == recordedIDs, "%s with ids %s is selected", d.Device.Address, ids))
+	}
+	return claims
 }
 
 // choose takes the device of the bind: the first virtual function, else the first device.
@@ -73,16 +88,8 @@ func (w *world) report(ctx context.Context, d detail) error {
 	if err := w.restart(ctx, w.first); err != nil {
 		return err
 	}
-	devices, err := w.api.want(ctx, http.StatusOK, http.MethodGet, "/v2/devices", nil)
+	devices, err := w.devices(ctx, d)
 	if err != nil {
-		return err
-	}
-	var listed struct {
-		Devices []struct {
-			UUID string `json:"uuid"`
-		} `json:"devices"`
-	}
-	if err := devices.into(&listed); err != nil {
 		return err
 	}
 	deployables, err := w.objects.DeployableList.GetByHostname(ctx, hostName)
@@ -94,16 +101,31 @@ func (w *world) report(ctx context.Context, d detail) error {
 		return err
 	}
 	want := len(w.selection.Selected())
-	d["devices"], d["deployables"], d["attach_handles"] = len(listed.Devices), deployables.Len(), handles.Len()
-	d["rest"] = devices
+	d["devices"], d["deployables"], d["attach_handles"] = devices, deployables.Len(), handles.Len()
 	if err := holds(
-		that(len(listed.Devices) == want, "GET /v2/devices shows %d devices, want %d", len(listed.Devices), want),
+		that(devices == want, "GET /v2/devices shows %d devices, want %d", devices, want),
 		that(deployables.Len() == want, "%d deployables are stored, want %d", deployables.Len(), want),
 		that(handles.Len() == want, "%d attach handles are stored, want %d", handles.Len(), want),
 	); err != nil {
 		return err
 	}
 	return w.providers(ctx, d)
+}
+
+// devices counts what the REST API lists, and keeps the answer in d.
+func (w *world) devices(ctx context.Context, d detail) (int, error) {
+	a, err := w.api.want(ctx, http.StatusOK, http.MethodGet, "/v2/devices", nil)
+	if err != nil {
+		return 0, err
+	}
+	d["rest"] = a
+	var listed struct {
+		Devices []struct {
+			UUID string `json:"uuid"`
+		} `json:"devices"`
+	}
+	err = a.into(&listed)
+	return len(listed.Devices), err
 }
 
 // providers checks every selected device's resource provider in Placement.
@@ -120,6 +142,7 @@ func (w *world) providers(ctx context.Context, d detail) error {
 		inventory := p.Inventories[pci.ResourceClass]
 		if err := holds(
 			that(inventory.Total == 1 && inventory.Reserved == 0, "provider %s: inventory %s, want total 1, reserved 0", r.DeployableName, compact(p.Inventories)),
+			that(len(want) > 0, "deployable %s has no traits", r.DeployableName),
 			that(slices.Equal(slices.Sorted(slices.Values(p.Traits)), want), "provider %s: traits %v, want %v", r.DeployableName, p.Traits, want),
 		); err != nil {
 			return err

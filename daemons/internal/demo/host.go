@@ -14,7 +14,8 @@ var hostDevices string
 const (
 	recordedSpec    = `{"vendor_id": "10de", "product_id": "2bb5", "managed": false}`
 	recordedExclude = "0001:04:00.0" // the physical function, whose virtual functions have the same ids
-	recordedCount   = 25             // 24 virtual functions and the whole card
+	recordedIDs     = "10de:2bb5"
+	recordedCount   = 25 // 24 virtual functions and the whole card
 )
 
 // expandHost writes the recorded host into dir.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-cyborg/cyborg/daemons/agent"
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
 	"github.com/go-cyborg/cyborg/pci"
 	"github.com/go-cyborg/cyborg/reconcile"
 )
@@ -15,9 +18,14 @@ import (
 // flipped are the settings with the other managed mode.
 func (w *world) flipped() (settings, error) { return w.first.withManaged(!w.rule) }
 
-// conflict plays the sixth step: the device is bound, so its managed mode may not change.
+// conflict plays the sixth step: the device is bound, so its managed mode may not change, and that of the free
+// devices neither as long as the start is refused.
 func (w *world) conflict(ctx context.Context, d detail) error {
 	before, err := w.handle(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := w.texts(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,6 +38,10 @@ func (w *world) conflict(ctx context.Context, d detail) error {
 	if err != nil {
 		return err
 	}
+	now, err := w.texts(ctx)
+	if err != nil {
+		return err
+	}
 	d["error"], d["sent_reports"] = said(refusal), w.reports()
 	d["info_before"], d["info_after"] = before.AttachInfo.Value(), after.AttachInfo.Value()
 	var config *agent.ConfigError
@@ -38,15 +50,32 @@ func (w *world) conflict(ctx context.Context, d detail) error {
 		that(errors.As(refusal, &config), "the refusal is no configuration error: %v", refusal),
 		that(before.AttachInfo.Value() == after.AttachInfo.Value(), "the stored text changed"),
 		that(before.UUID.Value() == after.UUID.Value(), "the attach handle was replaced"),
+		that(maps.Equal(all, now), "attach handles of other devices changed: %v, before %v", now, all),
 		that(w.reports() == 0, "a report was sent"),
 	)
 }
+
+// texts are the attach_info of all stored attach handles by UUID.
+func (w *world) texts(ctx context.Context) (map[string]string, error) {
+	handles, err := w.objects.AttachHandleList.GetByHostname(ctx, hostName)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, h := range handles.All() {
+		out[h.UUID.Value()] = h.AttachInfo.Value()
+	}
+	return out, nil
+}
+
+// reportMethod is the method of a report.
+const reportMethod = "report_data"
 
 // reports counts the reports that the agent sent since its last start.
 func (w *world) reports() int {
 	n := 0
 	for _, r := range w.wire.requests() {
-		if r.Method == "report_data" {
+		if r.Method == reportMethod {
 			n++
 		}
 	}
@@ -91,7 +120,7 @@ func (w *world) inPlace(ctx context.Context, d detail) error {
 func (w *world) updates() int {
 	n := 0
 	for _, r := range w.wire.requests() {
-		if r.Method == "report_data" {
+		if r.Method == reportMethod {
 			break
 		}
 		if bytes.Contains(r.Envelope, []byte("update_attach_info")) {
@@ -125,6 +154,10 @@ func (w *world) excludedWhileBound(ctx context.Context, d detail) error {
 	if err != nil {
 		return err
 	}
+	devices, err := w.devices(ctx, d)
+	if err != nil {
+		return err
+	}
 	p, err := w.provider(ctx, reconcile.ProviderUUID(w.deployable()))
 	if err != nil {
 		return err
@@ -137,6 +170,7 @@ func (w *world) excludedWhileBound(ctx context.Context, d detail) error {
 		that(inventory.Total > 0 && inventory.Reserved == inventory.Total, "%d of %d are reserved, want all", inventory.Reserved, inventory.Total),
 		that(before.UUID.Value() == after.UUID.Value() && before.AttachInfo.Value() == after.AttachInfo.Value(), "the attach handle changed"),
 		that(state == "Bound", "the request is %s, want Bound", state),
+		that(devices == len(w.selection.Selected()), "%d devices are stored, want %d", devices, len(w.selection.Selected())),
 		that(len(absences) == 1, "the absence was logged %d times, want once", len(absences)),
 	)
 }
@@ -144,18 +178,18 @@ func (w *world) excludedWhileBound(ctx context.Context, d detail) error {
 // nvmeClass is base class and subclass of an NVMe controller.
 const nvmeClass = "0108"
 
-// classGuard plays the ninth step on the first controller of an excluded class.
+// classGuard plays the ninth step on the first NVMe controller.
 func (w *world) classGuard(ctx context.Context, d detail) error {
 	address := ""
 	for _, decision := range w.selection.Decisions {
-		if decision.Device.Class.Excluded() {
+		if strings.HasPrefix(decision.Device.Class.String(), "0x"+nvmeClass) {
 			address = decision.Device.Address.String()
 			break
 		}
 	}
 	if address == "" {
-		d["skipped"] = "the host has no controller of an excluded class"
-		return nil
+		d["skipped"] = "the host has no NVMe controller"
+		return holds(that(!w.recorded, "the recorded host has no NVMe controller"))
 	}
 	guarded := w.now.selecting(address)
 	refusal := w.restart(ctx, guarded)
@@ -167,9 +201,15 @@ func (w *world) classGuard(ctx context.Context, d detail) error {
 	}
 	warnings := w.logs.matching("UNSAFE", address)
 	d["warning"] = strings.Join(warnings, "\n")
+	deployables, err := w.objects.DeployableList.GetByHostname(ctx, hostName)
+	if err != nil {
+		return err
+	}
+	admitted := slices.ContainsFunc(deployables.All(), func(d *cyborg.Deployable) bool { return d.Name.Value() == hostName+"_"+address })
 	return holds(
 		named(refusal, address, nvmeClass, "pci driver"),
 		that(sent == 0, "%d messages were sent, want none", sent),
+		that(admitted, "the workaround did not admit the device"),
 		that(len(warnings) > 0, "the device was admitted without a warning"),
 	)
 }

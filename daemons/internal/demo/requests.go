@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
@@ -49,9 +51,11 @@ func (w *world) bind(ctx context.Context, d detail) error {
 		return err
 	}
 	_, known := at23.Info["managed"]
+	function := fmt.Appendf(nil, "%q", strconv.Itoa(int(w.bound.Device.Address.Function)))
 	return holds(
 		that(at24.State == "Bound", "the request is %s, want Bound", at24.State),
 		that(bytes.Equal(at24.Info["managed"], fmt.Append(nil, w.rule)), "at 2.4 managed is %s, want the JSON boolean %t", at24.Info["managed"], w.rule),
+		that(bytes.Equal(at23.Info["function"], function), "at 2.3 the function is %s, want %s", at23.Info["function"], function),
 		that(!known, "at 2.3 there is a key managed: %s", at23.Info["managed"]),
 		that(len(events) == 1, "Nova was told %d events, want one", len(events)),
 		that(events[0].Tag == w.request && events[0].ServerUUID == w.instance && events[0].Status == nova.StatusCompleted,
@@ -121,8 +125,31 @@ func (w *world) events() []nova.Event {
 	return all
 }
 
-// indirection plays the fourth step: what the agent's start sent, and the same call once more.
+// agentReads are the object operations with which an agent reads its host's inventory.
+var agentReads = []string{
+	"AttachHandleList.get_by_hostname", "AttachHandleList.get_referenced_by_hostname", "ControlpathIDList.get_by_hostname",
+	"DeployableList.get_by_hostname", "DeviceList.get_by_hostname",
+}
+
+// reads are the object operations that the agent sent before it reported, sorted.
+func (w *world) reads() []string {
+	var calls []string
+	for _, r := range w.wire.requests() {
+		if r.Method == reportMethod {
+			break
+		}
+		if r.Method == "object_class_action_versions" && r.Version == "1.1" {
+			calls = append(calls, r.Call)
+		}
+	}
+	slices.Sort(calls)
+	return calls
+}
+
+// indirection plays the fourth step: what the agent's start sent, and one of its calls once more.
 func (w *world) indirection(ctx context.Context, d detail) error {
+	reads := w.reads()
+	d["agent_reads"] = reads
 	before := len(w.wire.requests())
 	objects, client, err := w.services.Objects(w.wire, w.now.limits())
 	if err != nil {
@@ -140,6 +167,7 @@ func (w *world) indirection(ctx context.Context, d detail) error {
 	}
 	d["method"], d["version"], d["envelope"] = sent[0].Method, sent[0].Version, sent[0].Envelope
 	return holds(
+		that(slices.Equal(reads, agentReads), "before its report the agent sent %v, want %v", reads, agentReads),
 		that(sent[0].Method == "object_class_action_versions", "the request is %s", sent[0].Method),
 		that(sent[0].Version == "1.1", "the request's version is %s, want 1.1", sent[0].Version),
 		that(devices.Len() == len(w.selection.Selected()), "the list has %d devices, want %d", devices.Len(), len(w.selection.Selected())),

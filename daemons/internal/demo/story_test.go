@@ -92,7 +92,7 @@ func TestStoryElsewhere(t *testing.T) {
 // TestCounter takes the one mechanism behind each step away: the step must not hold.
 func TestCounter(t *testing.T) {
 	t.Parallel()
-	var db standalone.Store // of the case that needs it; cases with a store seam of their own keep their own
+	var db, own standalone.Store // of the cases that need them
 	for name, tt := range map[string]struct {
 		step  string
 		seams standalone.Seams
@@ -110,6 +110,10 @@ func TestCounter(t *testing.T) {
 		"a caller with a database of its own": {"indirection", standalone.Seams{
 			Store:   func(s standalone.Store) standalone.Store { db = s; return s },
 			Objects: func(cyborg.Objects) cyborg.Objects { return cyborg.Local(db) },
+		}},
+		"an agent with a database of its own": {"indirection", standalone.Seams{
+			Inventory: func(agent.Inventory) agent.Inventory { return agent.RemoteInventory(cyborg.Local(own)) },
+			Store:     func(s standalone.Store) standalone.Store { own = s; return s },
 		}},
 		"a client without caps": {"cap", standalone.Seams{
 			Limits: func(cyborgrpc.Limits) cyborgrpc.Limits { return cyborgrpc.Limits{} },

@@ -25,6 +25,7 @@ type tap struct {
 type request struct {
 	Method   string
 	Version  string
+	Call     string          // class.method of an object operation
 	Envelope json.RawMessage // the body, byte for byte
 }
 
@@ -46,9 +47,16 @@ func (t *tap) keep(body []byte) {
 	var inner struct {
 		Method  string `json:"method"`
 		Version string `json:"version"`
+		Args    struct {
+			Object string `json:"objname"`
+			Method string `json:"objmethod"`
+		} `json:"args"`
 	}
 	if json.Unmarshal(body, &outer) == nil && json.Unmarshal([]byte(outer.Message), &inner) == nil {
 		r.Method, r.Version = inner.Method, inner.Version
+		if inner.Args.Object != "" {
+			r.Call = inner.Args.Object + "." + inner.Args.Method
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -79,6 +79,9 @@ func Open(v Invocation, schema *config.Schema, source config.Source) (*Process, 
 	if err != nil {
 		return nil, err
 	}
+	if words := c.Args(); len(words) > 0 {
+		return nil, &config.ArgumentError{Argument: words[0], Reason: "not known to this program"}
+	}
 	if v.Check != nil {
 		if err := v.Check(c); err != nil {
 			return nil, err

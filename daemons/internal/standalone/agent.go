@@ -24,7 +24,8 @@ type AgentConfig struct {
 }
 
 // RunAgent runs an agent against the services until ctx ends: the drivers of its configuration, an RPC client of
-// its own under the caps of [upgrade_levels], and no way to the database. It returns why a start failed.
+// its own under the caps of [upgrade_levels], and no way to the database. It starts once the services serve, which
+// [Services.Run] must see to, and returns why a start failed.
 func (s *Services) RunAgent(ctx context.Context, a AgentConfig) (err error) {
 	made, err := s.Drivers(a.Config, a.Sysfs)
 	if err != nil {
@@ -49,6 +50,13 @@ func (s *Services) RunAgent(ctx context.Context, a AgentConfig) (err error) {
 	})
 	if err != nil {
 		return err
+	}
+	select {
+	case <-s.serving:
+	case <-s.ended:
+		return errors.New("agent start: the services have ended")
+	case <-ctx.Done():
+		return nil
 	}
 	return runner.Run(rpc.WithRequest(ctx, rpc.AdminContext()))
 }

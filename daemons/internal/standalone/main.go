@@ -59,13 +59,20 @@ func parseServe(args []string) (f serveFlags, rest []string, err error) {
 	return f, rest, own.Parse(mine)
 }
 
-// check finds what no start could succeed with: options of the drivers, a PCI tree that cannot be read.
+// check finds what no start could succeed with, before anything is written: options of the drivers, a PCI tree that
+// cannot be read, devices that may not be managed.
 func (f serveFlags) check(cfg *config.Config) error {
-	_, options := drivers.Load(drivers.OptionsOf(cfg), drivers.Host{})
-	if _, _, err := sysfs.New(f.sysfs).Scan(); err != nil {
-		return errors.Join(options, fmt.Errorf("%w; name the root of a PCI tree with --sysfs", err))
+	host := sysfs.New(f.sysfs)
+	made, problem := drivers.Load(drivers.OptionsOf(cfg), drivers.Host{PCI: host})
+	if _, _, err := host.Scan(); err != nil {
+		return errors.Join(problem, fmt.Errorf("%w; name the root of a PCI tree with --sysfs", err))
 	}
-	return options
+	for _, d := range made {
+		if _, err := d.Discover(context.Background()); err != nil {
+			problem = errors.Join(problem, fmt.Errorf("%s: %w", d.Name(), err))
+		}
+	}
+	return problem
 }
 
 // start builds the parts of the process: the services, and an agent on this host.

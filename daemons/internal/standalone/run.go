@@ -10,6 +10,7 @@ import (
 // Run serves until ctx ends, stops what it started and releases everything. It returns nil on a clean stop. Run it
 // once.
 func (s *Services) Run(ctx context.Context) error {
+	defer close(s.ended)
 	group, running := errgroup.WithContext(ctx)
 	for _, part := range s.parts {
 		group.Go(func() error { return part.Run(running) })

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/api"
 	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
@@ -51,12 +53,18 @@ type Services struct {
 	api       net.Listener
 	placement net.Listener
 	parts     []service.Part
+
+	serving chan struct{} // closed once the conductor takes requests
+	ended   chan struct{} // closed at the end of Run
 }
 
 // Open makes the services and occupies their addresses; [Services.Run] serves them. What was opened is closed
 // again when it fails.
 func Open(ctx context.Context, cfg Config) (_ *Services, err error) {
-	s := &Services{cfg: cfg, log: cfg.Logger, bus: memory.New(), notified: &nova.Recorder{}}
+	s := &Services{
+		cfg: cfg, log: cfg.Logger, bus: memory.New(), notified: &nova.Recorder{},
+		serving: make(chan struct{}), ended: make(chan struct{}),
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -133,6 +141,7 @@ func (s *Services) openConductor(db Store) error {
 		Notifier: through[conductor.Notifier](seams.Notifier, s.notified),
 		Agents:   cyborgrpc.NewAgentAPI(s.rpc, through(seams.Limits, cyborgrpc.DefaultLimits())),
 		Registry: s.registry, Dispatcher: dispatcher, Logger: s.log,
+		ReplyBudget: replyBudget,
 	})
 	if err != nil {
 		return err
@@ -144,12 +153,27 @@ func (s *Services) openConductor(db Store) error {
 	s.server, err = rpc.NewServer(s.bus, rpc.ServerConfig{
 		Target:    rpc.Target{Topic: cyborgrpc.ConductorTopic, Server: "standalone"},
 		Endpoints: []*rpc.Endpoint{endpoint}, Serializer: s.wire, Exceptions: cyborgrpc.Exceptions(), Logger: s.log,
+		Ready: s.ready(),
 	})
 	if err != nil {
 		return err
 	}
 	s.parts = append(s.parts, service.Part{Name: "conductor", Run: s.serveConductor})
 	return nil
+}
+
+// replyBudget lets a report wait for Placement, which is in the same process: once the agent is ready, what it
+// reported is offered.
+const replyBudget = 30 * time.Second
+
+// ready closes s.serving when the conductor's server begins to consume.
+func (s *Services) ready() func(up bool) {
+	var once sync.Once
+	return func(up bool) {
+		if up {
+			once.Do(func() { close(s.serving) })
+		}
+	}
 }
 
 // serveConductor answers requests until ctx ends, then waits for report runs that go on.
