@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,6 +42,20 @@ func TestMainTables(t *testing.T) {
 	for _, s := range story() {
 		if !strings.Contains(stdout.String(), "ok    "+s.name+":") {
 			t.Errorf("no line says that %s is ok", s.name)
+		}
+	}
+}
+
+// TestReadme: the README shows every step as the command prints it.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range story() {
+		if n := strings.Count(string(text), "ok    "+s.name+": "+s.title+"\n"); n != 2 {
+			t.Errorf("the README shows %s %d times, want it on the first screen and in the whole output", s.name, n)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func (w *world) excludedWhileBound(ctx context.Context, d detail) error {
 	if err != nil {
 		return err
 	}
-	devices, err := w.devices(ctx, d)
+	devices, err := w.devices(ctx, detail{})
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (w *world) excludedWhileBound(ctx context.Context, d detail) error {
 	inventory := p.Inventories[pci.ResourceClass]
 	absences := w.logs.matching(string(reconcile.ReasonMissing), pci.CPIDInfo(w.bound.Device.Address))
 	d["total"], d["reserved"], d["inventories"] = inventory.Total, inventory.Reserved, p.inventories
-	d["arq_state"], d["absence_logged"] = state, absences
+	d["arq_state"], d["absence_logged"], d["devices"] = state, absences, devices
 	return holds(
 		that(inventory.Total > 0 && inventory.Reserved == inventory.Total, "%d of %d are reserved, want all", inventory.Reserved, inventory.Total),
 		that(before.UUID.Value() == after.UUID.Value() && before.AttachInfo.Value() == after.AttachInfo.Value(), "the attach handle changed"),

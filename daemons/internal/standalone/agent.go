@@ -51,14 +51,25 @@ func (s *Services) RunAgent(ctx context.Context, a AgentConfig) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.wait(ctx); err != nil {
+		return err
+	}
+	return runner.Run(rpc.WithRequest(ctx, rpc.AdminContext()))
+}
+
+// wait returns when the services serve or ctx has ended.
+func (s *Services) wait(ctx context.Context) error {
 	select {
 	case <-s.serving:
 	case <-s.ended:
-		return errors.New("agent start: the services have ended")
 	case <-ctx.Done():
+	}
+	select {
+	case <-s.ended:
+		return errors.New("agent start: the services have ended")
+	default:
 		return nil
 	}
-	return runner.Run(rpc.WithRequest(ctx, rpc.AdminContext()))
 }
 
 // Drivers makes the drivers that a configuration enables, over the PCI tree at root.

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/standalone"
 	"github.com/go-cyborg/cyborg/pci/sysfs/sysfstest"
 )
@@ -62,6 +63,33 @@ func host(t *testing.T, pciSection string) (sysfs, file string) {
 		t.Fatal(err)
 	}
 	return sysfs, file
+}
+
+// TestAgentWithoutServices: an agent does not wait for services that have ended.
+func TestAgentWithoutServices(t *testing.T) {
+	t.Parallel()
+	sysfs, file := host(t, goodPCI)
+	services, err := standalone.Open(t.Context(), standalone.Config{StateDir: t.TempDir(), Listen: "127.0.0.1:0", Hosts: []string{"h"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := services.Run(ended); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := config.NewSchema(config.Options(config.Facts{Hostname: "h", FQDN: "h", Program: "cyborg-agent"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(schema, config.Source{Program: "cyborg-agent", Args: []string{"--config-file", file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = services.RunAgent(t.Context(), standalone.AgentConfig{Config: cfg, Sysfs: sysfs})
+	if err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("RunAgent() = %v", err)
+	}
 }
 
 const goodPCI = `device_spec = {"vendor_id": "10de"}` + "\n"
