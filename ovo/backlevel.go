@@ -89,7 +89,7 @@ func (e *encoder) convert(c *Class, o slot, to conversion) error {
 	for i := range c.rules {
 		if r := &c.rules[i]; to.target.compare(r.version) < 0 {
 			if err := data.undo(r); err != nil {
-				return err
+				return data.refused(err)
 			}
 		}
 	}

@@ -155,15 +155,30 @@ func (d *Data) surviving() uint64 {
 // checkDropped converts the objects in fields that a rule has dropped. Nested objects are converted before the rules run, so what they refuse is refused.
 func (d *Data) checkDropped() error {
 	for _, c := range d.children {
-		if d.dropped&(1<<c.field) == 0 || slices.ContainsFunc(d.renamed, func(r renaming) bool { return r.field == c.field }) {
-			continue
-		}
-		unwanted := encoder{reg: d.e.reg, depth: d.e.depth}
-		if err := d.field(&unwanted, &d.c.fields[c.field]); err != nil {
-			return err
+		renamed := slices.ContainsFunc(d.renamed, func(r renaming) bool { return r.field == c.field })
+		if d.dropped&(1<<c.field) != 0 && !renamed {
+			if err := d.checkPart(c); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// refused returns the error of a rule, or that of a nested object, which comes first.
+func (d *Data) refused(err error) error {
+	for _, c := range d.children {
+		if first := d.checkPart(c); first != nil {
+			return first
+		}
+	}
+	return err
+}
+
+// checkPart converts nested objects for their errors only.
+func (d *Data) checkPart(c childConversion) error {
+	unwanted := encoder{reg: d.e.reg}
+	return d.field(&unwanted, &d.c.fields[c.field])
 }
 
 // write writes the members: fields in their order, then renamed ones and extra values, as they would come in a Python dict.

@@ -81,7 +81,7 @@ func newRound(w *world) (*round, error) {
 	if r.view, err = w.reg.View(o); err != nil {
 		return nil, err
 	}
-	for range 2 + w.rnd.IntN(12) {
+	for range 2 + w.rnd.IntN(12+2*len(r.view.c.fields)) {
 		r.step()
 	}
 	for range 1 + w.rnd.IntN(3) {
