@@ -348,7 +348,7 @@ func TestInteropPythonClients(t *testing.T) {
 	group := map[string]any{"resources:FPGA": "1", "trait:CUSTOM_FAKE_DEVICE": "required"}
 	want := outcomes{
 		"profile": map[string]any{"version": "1.1", "name": "seventeen", "groups": []any{group}, "has_id": true},
-		"again":   map[string]any{"class": "DeviceProfileAlreadyExists_Remote", "code": 500.0},
+		"again":   map[string]any{"class": "DuplicateDeviceProfileName_Remote", "code": 409.0},
 		"created": map[string]any{"version": "1.2", "inner": "1.1", "state": "Initial", "project": "p", "group": group, "info": map[string]any{}},
 		"twice":   map[string]any{"class": "ResourceNotFound_Remote", "code": 404.0},
 		"report":  nil, "bind": nil, "unbind": nil, "delete": nil, "instance": nil, "gone": nil,

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -116,18 +116,15 @@ func TestIntegrationEveryRemotableMethod(t *testing.T) {
 	}
 }
 
+// declaredMethod is a remotable method in the text that a class's fingerprint is made of.
+var declaredMethod = regexp.MustCompile(`\('(\w+)', (?:Full)?ArgSpec\(args=\['(cls|self)'`)
+
 // remotableTable is every declared method of a registry's classes; true for instance methods.
 func remotableTable(r *ovo.Registry) map[string]bool {
 	table := map[string]bool{}
 	for _, class := range r.Names() {
-		methods := r.Highest(class).Definition().Methods
-		if methods == nil {
-			continue
-		}
-		for field := range reflect.VisibleFields(methods) {
-			line := reflect.VisibleFields(methods)[field].Tag.Get("ovo")
-			name, params, _ := strings.Cut(line, "(")
-			table[class+"."+name] = strings.HasPrefix(params, "self")
+		for _, m := range declaredMethod.FindAllStringSubmatch(r.Highest(class).Contract(), -1) {
+			table[class+"."+m[1]] = m[2] == "self"
 		}
 	}
 	return table

@@ -129,6 +129,7 @@ def client():
                                     groups=[{'resources:FPGA': '1', 'trait:CUSTOM_FAKE_DEVICE': 'required'}])
     saved = api.device_profile_create(context, profile)
     out['profile'] = {'version': saved.VERSION, 'name': saved.name, 'groups': saved.groups, 'has_id': saved.id > 0}
+    profile.uuid = str(uuid.uuid4())
     out['again'] = outcome(lambda: api.device_profile_create(context, profile))
 
     def create():
