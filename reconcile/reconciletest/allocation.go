@@ -85,7 +85,7 @@ func (p *Placement) consumerGeneration(id string, want *int) error {
 	case !ok && want == nil, ok && want != nil && *want == have.Generation:
 		return nil
 	case ok:
-		got := "null"
+		got := "None"
 		if want != nil {
 			got = fmt.Sprint(*want)
 		}
@@ -117,6 +117,9 @@ func (p *Placement) fitsClass(q *provider, class string, amount int, all map[str
 	if !ok {
 		return &PlacementError{409, CodeUndefined, fmt.Sprintf("Unable to allocate inventory: Inventory for '%s' on resource provider '%s' invalid.", class, q.UUID)}
 	}
+	if amount < v.MinUnit || amount > v.MaxUnit || amount%v.StepSize != 0 {
+		return &PlacementError{409, CodeUndefined, fmt.Sprintf("Unable to allocate inventory: Unable to create allocation for '%s' on resource provider '%s'. The requested amount would violate inventory constraints.", class, q.UUID)}
+	}
 	before, after := p.usages(q.UUID)[class], 0
 	for id, c := range p.consumers {
 		if _, replaced := all[id]; !replaced {
@@ -129,9 +132,6 @@ func (p *Placement) fitsClass(q *provider, class string, amount int, all map[str
 	room := int(float64(v.Total-v.Reserved) * v.AllocationRatio)
 	if after > room && after > before {
 		return &PlacementError{409, CodeUndefined, fmt.Sprintf("Unable to allocate inventory: Unable to create allocation for '%s' on resource provider '%s'. The requested amount would exceed the capacity.", class, q.UUID)}
-	}
-	if amount < v.MinUnit || amount > v.MaxUnit || amount%v.StepSize != 0 {
-		return &PlacementError{409, CodeUndefined, fmt.Sprintf("Unable to allocate inventory: Unable to create allocation for '%s' on resource provider '%s'. The requested amount would violate inventory constraints.", class, q.UUID)}
 	}
 	return nil
 }

@@ -115,17 +115,14 @@ func (p *Placement) CreateProvider(id, name, parent string) (ResourceProvider, e
 		}
 		root = up.Root
 	}
-	var duplicates []string
+	duplicate := ""
 	if _, ok := p.providers[id]; ok {
-		duplicates = append(duplicates, "uuid: "+id)
+		duplicate = "uuid: " + id
+	} else if p.named(name) {
+		duplicate = "name: " + name
 	}
-	for _, q := range p.providers {
-		if q.Name == name {
-			duplicates = append(duplicates, "name: "+name)
-		}
-	}
-	if len(duplicates) > 0 {
-		return ResourceProvider{}, &PlacementError{409, CodeDuplicateName, fmt.Sprintf("Conflicting resource provider %s already exists.", strings.Join(duplicates, ", "))}
+	if duplicate != "" {
+		return ResourceProvider{}, &PlacementError{409, CodeDuplicateName, fmt.Sprintf("Conflicting resource provider %s already exists.", duplicate)}
 	}
 	if err := p.fault("CreateProvider"); err != nil {
 		return ResourceProvider{}, err
@@ -140,6 +137,15 @@ func (p *Placement) CreateProvider(id, name, parent string) (ResourceProvider, e
 	}
 	p.providers[id] = q
 	return q.ResourceProvider, nil
+}
+
+func (p *Placement) named(name string) bool {
+	for _, q := range p.providers {
+		if q.Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Provider is GET /resource_providers/{uuid}.

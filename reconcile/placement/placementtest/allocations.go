@@ -86,7 +86,7 @@ func (h *Handler) deleteAllocations(c call) (answer, error) {
 func (h *Handler) providerAllocations(c call) (answer, error) {
 	all, generation, err := h.Placement.ProviderAllocations(c.PathValue("uuid"))
 	if err != nil {
-		return answer{}, err
+		return answer{}, named(err, "Resource provider '%s' not found: ", c)
 	}
 	allocations := map[string]allocationBody{}
 	for consumer, resources := range all {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -63,7 +64,25 @@ func New(p *reconciletest.Placement) *Handler {
 }
 
 // ServeHTTP implements [http.Handler].
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	serve, pattern := h.mux.Handler(r)
+	if pattern != "" {
+		h.mux.ServeHTTP(w, r) // sets the path's values, which serve alone would not
+		return
+	}
+	// An unknown path or method: the mux knows which, Placement's words differ.
+	refused := &recorder{header: http.Header{}}
+	serve.ServeHTTP(refused, r)
+	if allow := refused.header.Get("Allow"); allow != "" {
+		w.Header().Set("Allow", allow)
+	}
+	minor, _ := microversion(r.Header.Get("OpenStack-API-Version"))
+	detail := sentences[http.StatusNotFound] + "\n\n   "
+	if refused.status == http.StatusMethodNotAllowed {
+		detail = "The method " + r.Method + " is not allowed for this resource. \n\n The method specified is not allowed for this resource."
+	}
+	writeErrorBody(w, minor, refused.status, reconciletest.CodeUndefined, detail, nil)
+}
 
 // call is one request with its microversion.
 type call struct {
@@ -81,7 +100,10 @@ type answer struct {
 func answerTo(w http.ResponseWriter, r *http.Request, serve func(call) (answer, error)) {
 	minor, ok := microversion(r.Header.Get("OpenStack-API-Version"))
 	if !ok {
-		writeError(w, 0, &reconciletest.PlacementError{Status: http.StatusNotAcceptable, Code: reconciletest.CodeUndefined, Detail: "Unacceptable version header: " + r.Header.Get("OpenStack-API-Version")})
+		_, version, _ := strings.Cut(r.Header.Get("OpenStack-API-Version"), " ")
+		writeErrorBody(w, 0, http.StatusNotAcceptable, "",
+			"The resource could not be generated that was acceptable to your browser (content of type application/json. \n\n Invalid microversion: Unacceptable version header: "+version,
+			map[string]any{"max_version": fmt.Sprintf("1.%d", maxMinor), "min_version": "1.0"})
 		return
 	}
 	w.Header().Set("OpenStack-API-Version", fmt.Sprintf("placement 1.%d", minor))
@@ -116,7 +138,6 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 var sentences = map[int]string{
 	http.StatusBadRequest:          "The server could not comply with the request since it is either malformed or otherwise incorrect.",
 	http.StatusNotFound:            "The resource could not be found.",
-	http.StatusNotAcceptable:       "The resource could not be generated that was acceptable to your browser.",
 	http.StatusConflict:            "There was a conflict when trying to complete your request.",
 	http.StatusInternalServerError: "The server has either erred or is incapable of performing the requested operation.",
 }
@@ -125,16 +146,21 @@ var sentences = map[int]string{
 const codesSince = 23
 
 func writeError(w http.ResponseWriter, minor int, e *reconciletest.PlacementError) {
+	writeErrorBody(w, minor, e.Status, e.Code, sentences[e.Status]+"\n\n "+e.Detail+"  ", nil)
+}
+
+func writeErrorBody(w http.ResponseWriter, minor, status int, code, detail string, more map[string]any) {
 	body := map[string]any{
-		"status":     e.Status,
-		"title":      http.StatusText(e.Status),
-		"detail":     sentences[e.Status] + "\n\n " + e.Detail + "  ",
+		"status":     status,
+		"title":      http.StatusText(status),
+		"detail":     detail,
 		"request_id": "req-" + uuid.NewString(),
 	}
 	if minor >= codesSince {
-		body["code"] = e.Code
+		body["code"] = code
 	}
-	writeJSON(w, e.Status, map[string]any{"errors": []any{body}})
+	maps.Copy(body, more)
+	writeJSON(w, status, map[string]any{"errors": []any{body}})
 }
 
 // microversion reads the header; without one Placement answers at 1.0.
@@ -162,6 +188,15 @@ func bad(format string, args ...any) error {
 
 func missing(format string, args ...any) error {
 	return &reconciletest.PlacementError{Status: http.StatusNotFound, Code: reconciletest.CodeUndefined, Detail: fmt.Sprintf(format, args...)}
+}
+
+// named says twice which provider is missing, as several of Placement's reads do.
+func named(err error, format string, c call) error {
+	var e *reconciletest.PlacementError
+	if errors.As(err, &e) && e.Status == http.StatusNotFound {
+		return missing(format+"%s", c.PathValue("uuid"), e.Detail)
+	}
+	return err
 }
 
 // decode reads a JSON body that may have no other keys than v.

@@ -120,7 +120,7 @@ const fullSince = 26
 func (h *Handler) listInventories(c call) (answer, error) {
 	inventories, generation, err := h.Placement.Inventories(c.PathValue("uuid"))
 	if err != nil {
-		return answer{}, err
+		return answer{}, named(err, "No resource provider with uuid %s found : ", c)
 	}
 	return inventoriesAnswer(inventories, generation), nil
 }
@@ -194,7 +194,7 @@ func (h *Handler) putInventories(c call) (answer, error) {
 func (h *Handler) showInventory(c call) (answer, error) {
 	inventories, generation, err := h.Placement.Inventories(c.PathValue("uuid"))
 	if err != nil {
-		return answer{}, err
+		return answer{}, named(err, "No resource provider with uuid %s found : ", c)
 	}
 	v, ok := inventories[c.PathValue("rc")]
 	if !ok {
@@ -240,7 +240,7 @@ type traitsBody struct {
 func (h *Handler) listProviderTraits(c call) (answer, error) {
 	traits, generation, err := h.Placement.ProviderTraits(c.PathValue("uuid"))
 	if err != nil {
-		return answer{}, err
+		return answer{}, named(err, "No resource provider with uuid %s found: ", c)
 	}
 	return answer{status: http.StatusOK, body: traitsBody{orEmpty(traits), &generation}}, nil
 }
@@ -270,7 +270,7 @@ func (h *Handler) putProviderTraits(c call) (answer, error) {
 func (h *Handler) usages(c call) (answer, error) {
 	used, generation, err := h.Placement.Usages(c.PathValue("uuid"))
 	if err != nil {
-		return answer{}, err
+		return answer{}, named(err, "No resource provider with uuid %s found: ", c)
 	}
 	return answer{status: http.StatusOK, body: map[string]any{"resource_provider_generation": generation, "usages": used}}, nil
 }
