@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -283,6 +284,25 @@ func TestUnmappedErrorsStayHere(t *testing.T) {
 		synctest.Wait()
 		if log.Len() > 0 {
 			t.Errorf("an expected error was logged: %s", log.String())
+		}
+	})
+}
+
+// brokenText is a serializer whose output cannot stand in a message.
+type brokenText struct{ rpc.JSON }
+
+func (brokenText) Serialize(context.Context, any) (json.RawMessage, error) {
+	return json.RawMessage("\"\xff\""), nil
+}
+
+func TestSerializerThatGivesNoText(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		serveOn(t, bus, rpc.ServerConfig{Endpoints: pinging(), Serializer: brokenText{}})
+		bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})
+		if r := decodeReply(t, <-bus.sent); r.Failure == nil || !r.Ending || r.MsgID != "1" {
+			t.Errorf("%+v", r)
 		}
 	})
 }
