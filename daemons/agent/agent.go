@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/go-cyborg/cyborg/ovo/cyborg"
 )
 
 // Agent finds and reports the accelerators of one host. Run it once.
@@ -93,35 +91,33 @@ func (a *Agent) periodic(ctx context.Context) {
 }
 
 // Report makes one pass: discovery, reconciliation with persisted state, report. An error means that nothing
-// was reported; a *[ConfigError] that it repeats until the operator acts.
+// was reported; a *[ConfigError] that it repeats until the operator acts. The failure of some drivers is logged, and
+// the devices of the others are reported.
 func (a *Agent) Report(ctx context.Context) error {
-	devices, err := a.discover(ctx)
+	devices, failed, err := a.discover(ctx)
 	if err != nil {
 		return err
 	}
-	if a.cfg.Conductor.SupportsObjectIndirection() {
+	indirection := a.cfg.Conductor.SupportsObjectIndirection()
+	if failed != nil && !indirection {
+		return failed // without persisted state nothing can be frozen
+	}
+	if indirection {
 		if err := a.reconcile(ctx, devices); err != nil {
 			return err
 		}
+	}
+	if failed != nil {
+		if devices, err = a.freeze(ctx, devices); err != nil {
+			return errors.Join(failed, err)
+		}
+		a.log.Error("discovery failed; devices that are not found stay as they are stored", "error", failed)
 	}
 	if err := a.cfg.Conductor.ReportData(ctx, a.cfg.Hostname, devices); err != nil {
 		return fmt.Errorf("report %d devices: %w", len(devices), err)
 	}
 	a.log.Debug("reported", "devices", len(devices))
 	return nil
-}
-
-// discover asks every driver. One that fails fails the pass: leaving its devices out would report them missing.
-func (a *Agent) discover(ctx context.Context) ([]*cyborg.DriverDevice, error) {
-	var all []*cyborg.DriverDevice
-	for _, d := range a.cfg.Drivers {
-		devices, err := d.Discover(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Name(), err)
-		}
-		all = append(all, devices...)
-	}
-	return all, nil
 }
 
 // once logs a warning the first time it is given.

@@ -27,7 +27,9 @@
 //
 // Persisted handles keep their identity: the report sends the persisted bytes of cpid_info and attach_info for
 // every device it matched, after any in-place update, so that a conductor which compares text sees no change.
-// A withheld report changes nothing.
+// A withheld report changes nothing. While a driver fails, the others' devices are reported and every persisted
+// device that none of them found is sent as a stub, which freezes it: whose it is cannot be told, and nothing is
+// taken for missing. That needs indirection; without it the whole report waits.
 //
 // # What it does not do
 //

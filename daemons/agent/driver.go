@@ -16,7 +16,8 @@ type Driver interface {
 	// discovered or sent. A wrong configuration is a *[ConfigError].
 	InitHost(ctx context.Context, conductor Caps) (Needs, error)
 	// Discover lists the devices of the host. A *[ConfigError] stops the agent at start and withholds the
-	// report later; any other error is transient. An unreadable host is an error, never an empty list.
+	// report later; any other error is transient and leaves its devices as they are stored. An unreadable host is an
+	// error, never an empty list.
 	Discover(ctx context.Context) ([]*cyborg.DriverDevice, error)
 }
 

@@ -77,6 +77,7 @@ type conductor struct {
 
 	mu        sync.Mutex
 	reports   []string // attach_info as reported
+	stubs     []string // cpid_info of reported stubs
 	reads     int
 	readErr   error
 	info      string // stored attach_info; "" for no device
@@ -94,6 +95,9 @@ func (c *conductor) ReportData(_ context.Context, _ string, devices []*cyborg.Dr
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, d := range devices {
+		if d.Stub.Value() {
+			c.stubs = append(c.stubs, d.ControlpathID.Value().CpidInfo.Value())
+		}
 		for _, dep := range d.DeployableList.Value() {
 			for _, h := range dep.AttachHandleList.Value() {
 				c.reports = append(c.reports, d.ControlpathID.Value().CpidInfo.Value()+" "+h.AttachInfo.Value())
@@ -113,7 +117,9 @@ func (c *conductor) Devices(context.Context, string) (*cyborg.DeviceList, error)
 	if c.info == "" {
 		return ovo.ListOf[cyborg.DeviceList]([]*cyborg.Device{}), c.readErr
 	}
-	return ovo.ListOf[cyborg.DeviceList]([]*cyborg.Device{{ID: ovo.Of[int64](1), Hostname: ovo.Of("h")}}), c.readErr
+	return ovo.ListOf[cyborg.DeviceList]([]*cyborg.Device{{
+		ID: ovo.Of[int64](1), Hostname: ovo.Of("h"), Type: ovo.Of(cyborg.GPU), Vendor: ovo.Of("10de"), Model: ovo.Of("25b6"),
+	}}), c.readErr
 }
 
 func (c *conductor) ControlpathIDs(context.Context, string) (*cyborg.ControlpathIDList, error) {

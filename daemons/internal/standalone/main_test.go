@@ -65,6 +65,20 @@ func host(t *testing.T, pciSection string) (sysfs, file string) {
 	return sysfs, file
 }
 
+// settings reads a configuration file as an agent does.
+func settings(t *testing.T, file string) *config.Config {
+	t.Helper()
+	schema, err := config.NewSchema(config.Options(config.Facts{Hostname: "h", FQDN: "h", Program: "cyborg-agent"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(schema, config.Source{Program: "cyborg-agent", Args: []string{"--config-file", file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 // TestAgentWithoutServices: an agent does not wait for services that have ended.
 func TestAgentWithoutServices(t *testing.T) {
 	t.Parallel()
@@ -78,15 +92,7 @@ func TestAgentWithoutServices(t *testing.T) {
 	if err := services.Run(ended); err != nil {
 		t.Fatal(err)
 	}
-	schema, err := config.NewSchema(config.Options(config.Facts{Hostname: "h", FQDN: "h", Program: "cyborg-agent"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.Load(schema, config.Source{Program: "cyborg-agent", Args: []string{"--config-file", file}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = services.RunAgent(t.Context(), standalone.AgentConfig{Config: cfg, Sysfs: sysfs})
+	err = services.RunAgent(t.Context(), standalone.AgentConfig{Config: settings(t, file), Sysfs: sysfs})
 	if err == nil || !strings.Contains(err.Error(), "ended") {
 		t.Errorf("RunAgent() = %v", err)
 	}
