@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-cyborg/cyborg/ovo"
+	"github.com/go-cyborg/cyborg/daemons/internal/inventory"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
-	"github.com/go-cyborg/cyborg/reconcile"
 )
 
 // discover asks every driver. failed joins the transient failures of some of them, whose devices are unknown; when
@@ -46,21 +45,8 @@ func (a *Agent) freeze(ctx context.Context, devices []*cyborg.DriverDevice) ([]*
 	}
 	for _, d := range stored.Devices {
 		if !discovered[d.ControlPath.Info] {
-			devices = append(devices, stub(d))
+			devices = append(devices, inventory.Stub(d))
 		}
 	}
 	return devices, nil
-}
-
-// stub is a persisted device as a driver reports one that is to stay as it is.
-func stub(d reconcile.Device) *cyborg.DriverDevice {
-	return &cyborg.DriverDevice{
-		Vendor: ovo.Of(d.Vendor), Model: ovo.Of(d.Model), Type: ovo.Of(cyborg.DeviceType(d.Type)),
-		StdBoardInfo: ovo.NullFrom(d.StdBoardInfo), VendorBoardInfo: ovo.NullFrom(d.VendorBoardInfo),
-		Stub: ovo.Of(true),
-		ControlpathID: ovo.Of(&cyborg.DriverControlPathID{
-			CpidType: ovo.Of(d.ControlPath.Type), CpidInfo: ovo.Of(d.ControlPath.Info),
-		}),
-		DeployableList: ovo.Of([]*cyborg.DriverDeployable{}),
-	}
 }

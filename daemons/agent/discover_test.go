@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"testing"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/go-cyborg/cyborg/daemons/agent"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
-	"github.com/go-cyborg/cyborg/daemons/internal/inventory"
-	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
 )
 
@@ -66,47 +63,4 @@ func TestDriverFails(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestStubIsComplete: what freezes a device can be read by the conductor.
-func TestStubIsComplete(t *testing.T) {
-	t.Parallel()
-	c := &whole{conductor: &conductor{minor: 1, info: cpid, cpid: cpid}}
-	none := func() ([]*cyborg.DriverDevice, error) { return nil, nil }
-	broken := func() ([]*cyborg.DriverDevice, error) { return nil, errBroken }
-	a, err := agent.New(agent.Config{
-		Hostname: "h", Drivers: []agent.Driver{&driver{discover: none}, &driver{discover: broken}}, Conductor: c, Inventory: c,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Report(t.Context()); err != nil || len(c.sent) != 1 {
-		t.Fatalf("Report() = %v after %d devices", err, len(c.sent))
-	}
-	got, err := inventory.Reported(c.sent[0])
-	if err != nil || !got.Stub || got.ControlPath.Info != cpid {
-		t.Errorf("the conductor reads %+v, %v", got, err)
-	}
-	registry, err := cyborg.NewRegistry()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := registry.Append(nil, c.sent[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ovo.Decode[cyborg.DriverDevice](registry, raw); err != nil {
-		t.Error(err)
-	}
-}
-
-// whole keeps the reported objects.
-type whole struct {
-	*conductor
-	sent []*cyborg.DriverDevice
-}
-
-func (w *whole) ReportData(_ context.Context, _ string, devices []*cyborg.DriverDevice) error {
-	w.sent = devices
-	return nil
 }

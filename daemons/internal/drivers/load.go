@@ -1,4 +1,3 @@
-// Package drivers makes the accelerator drivers that a configuration enables.
 package drivers
 
 import (

@@ -114,3 +114,31 @@ func TestStored(t *testing.T) {
 		}
 	}
 }
+
+// TestStub: the conductor can read what freezes a device, also after its way over the bus.
+func TestStub(t *testing.T) {
+	t.Parallel()
+	want := reconcile.Device{
+		Type: "GPU", Vendor: "10de", Model: "25b6", StdBoardInfo: new("{}"), Stub: true,
+		ControlPath: reconcile.ControlPath{Type: "PCI", Info: "c"},
+	}
+	stored := want
+	stored.ID, stored.UUID, stored.Stub = 1, "d", false
+	stored.Deployables = []reconcile.Deployable{{Name: "n"}}
+	registry, err := cyborg.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := registry.Append(nil, inventory.Stub(stored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived, err := ovo.Decode[cyborg.DriverDevice](registry, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := inventory.Reported(arrived)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v: %s", err, diff)
+	}
+}
