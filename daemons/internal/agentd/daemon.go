@@ -3,6 +3,7 @@ package agentd
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-cyborg/cyborg/daemons/agent"
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
@@ -36,11 +37,32 @@ func (d Daemon) Main(ctx context.Context, v service.Invocation) int {
 	return service.Main(ctx, v, d.start)
 }
 
-// check finds what no start could succeed with.
+// check finds what no start could succeed with, the drivers' own validation included.
 func (d Daemon) check(cfg *config.Config) error {
-	_, options := drivers.Load(drivers.OptionsOf(cfg), drivers.Host{PCI: sysfs.New(d.Sysfs)})
-	return errors.Join(messaging.Check(cfg), options)
+	limits, err := messaging.Limits(cfg)
+	if err != nil { // Check reports it
+		limits = cyborgrpc.DefaultLimits()
+	}
+	made, err := drivers.Load(drivers.OptionsOf(cfg), drivers.Host{PCI: sysfs.New(d.Sysfs)})
+	problems := []error{messaging.Check(cfg), err}
+	for _, driver := range made {
+		if _, err := driver.InitHost(context.Background(), caps{limits.Conductor}); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", driver.Name(), err))
+		}
+	}
+	return errors.Join(problems...)
 }
+
+// caps are those of a client that is not made yet.
+type caps struct{ conductor rpc.Version }
+
+var _ agent.Caps = caps{}
+
+// SupportsObjectIndirection implements [agent.Caps].
+func (c caps) SupportsObjectIndirection() bool { return c.conductor.Supports(agent.IndirectionVersion) }
+
+// Cap implements [agent.Caps].
+func (c caps) Cap() rpc.Version { return c.conductor }
 
 // start wires the agent: indirection first, so that no object operation can run without it.
 func (d Daemon) start(_ context.Context, p *service.Process) ([]service.Part, error) {

@@ -41,6 +41,10 @@ func TestMalformedConfiguration(t *testing.T) {
 		"scheme":          {"[DEFAULT]\ntransport_url = kombu://h/\n", []string{"transport_url", "cyborg.conf:2", "kombu"}},
 		"rabbit option":   {"[oslo_messaging_rabbit]\nkombu_compression = bz2\n", []string{"kombu_compression", "cyborg.conf:2", "bz2", "gzip"}},
 		"driver":          {"[agent]\nenabled_drivers = none_such\n", []string{"enabled_drivers", "none_such", "fake_driver"}},
+		"managed under cap 1.0": {
+			"[agent]\nenabled_drivers = pci_driver\n[pci]\ndevice_spec = {\"vendor_id\": \"10de\", \"managed\": false}\n[upgrade_levels]\nconductor = 1.0\n",
+			[]string{"pci_driver", "managed", "1.1", "[upgrade_levels] conductor = 1.0"},
+		},
 		"several": {
 			"[DEFAULT]\ntransport_url = kombu://h/\n[agent]\nenabled_drivers = none_such\n",
 			[]string{"kombu", "none_such"},

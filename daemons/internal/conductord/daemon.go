@@ -11,6 +11,7 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/messaging"
 	"github.com/go-cyborg/cyborg/daemons/internal/service"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
+	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
 	"github.com/go-cyborg/cyborg/rpc"
 )
@@ -57,34 +58,12 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 	if err != nil {
 		return nil, err
 	}
-	dispatcher, err := cyborg.Local(db).Dispatcher(registry)
-	if err != nil {
-		return nil, err
-	}
-	place, err := newPlacement(p.Config)
-	if err != nil {
-		return nil, err
-	}
-	notifier, err := newNotifier(p.Config, log)
-	if err != nil {
-		return nil, err
-	}
-	images, err := newImages(p.Config)
-	if err != nil {
-		return nil, err
-	}
 	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"))
 	if err != nil {
 		return nil, err
 	}
 	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.agent.rpcapi"))
-	manager, err := conductor.New(conductor.Config{
-		Store: db, Placement: place, Providers: place, Notifier: notifier, Images: images,
-		Agents:   cyborgrpc.NewAgentAPI(client, limits),
-		Registry: registry, Dispatcher: dispatcher, Logger: log,
-		ReplyBudget: p.Config.Seconds("conductor", "report_reply_budget"), PlacementWorkers: int(p.Config.Int("conductor", "placement_workers")),
-		BindTimeout: p.Config.Seconds("DEFAULT", "bind_timeout"), BindWorkers: int(p.Config.Int("DEFAULT", "thread_pool_size")),
-	})
+	manager, err := newManager(p.Config, db, registry, cyborgrpc.NewAgentAPI(client, limits), log)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +83,32 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 			return errors.Join(server.Run(ctx), manager.Close(context.WithoutCancel(ctx)))
 		}},
 	}, nil
+}
+
+// newManager makes the conductor. Remotable methods get their bodies here; indirection is never set.
+func newManager(cfg *config.Config, db *store.Store, registry *ovo.Registry, agents *cyborgrpc.AgentAPI, log *slog.Logger) (*conductor.Manager, error) {
+	dispatcher, err := cyborg.Local(db).Dispatcher(registry)
+	if err != nil {
+		return nil, err
+	}
+	place, err := newPlacement(cfg)
+	if err != nil {
+		return nil, err
+	}
+	notifier, err := newNotifier(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	images, err := newImages(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return conductor.New(conductor.Config{
+		Store: db, Placement: place, Providers: place, Notifier: notifier, Images: images, Agents: agents,
+		Registry: registry, Dispatcher: dispatcher, Logger: log,
+		ReplyBudget: cfg.Seconds("conductor", "report_reply_budget"), PlacementWorkers: int(cfg.Int("conductor", "placement_workers")),
+		BindTimeout: cfg.Seconds("DEFAULT", "bind_timeout"), BindWorkers: int(cfg.Int("DEFAULT", "thread_pool_size")),
+	})
 }
 
 func newServer(p *service.Process, bus rpc.Transport, manager *conductor.Manager, wire cyborgrpc.Wire, log *slog.Logger) (*rpc.Server, error) {

@@ -243,8 +243,11 @@ func agentWasCalled(t *testing.T, called [][]any) {
 	t.Helper()
 	keys := []any{"cpid_info", "cpid_type", "created_at", "device_id", "id", "updated_at", "uuid"}
 	want := [][]any{
-		{"download", profileUUID}, {"driver", "intel"}, {"program", map[string]any{"bus": "0c"}, keys},
-		{"create", mdev.PCIAddr, mdev.AskedType, mdev.AHUUID}, {"remove", mdev.PCIAddr, mdev.AskedType, mdev.AHUUID},
+		{"download", profileUUID},
+		{"driver", "intel"},
+		{"program", map[string]any{"bus": "0c"}, keys},
+		{"create", mdev.PCIAddr, mdev.AskedType, mdev.AHUUID},
+		{"remove", mdev.PCIAddr, mdev.AskedType, mdev.AHUUID},
 	}
 	if diff := cmp.Diff(want, called); diff != "" {
 		t.Errorf("the Python agent was called otherwise:\n%s", diff)

@@ -21,7 +21,7 @@ func Open(cfg *config.Config, log *slog.Logger) (*amqp.Transport, error) {
 	}
 	t, err := amqp.Open(c)
 	if err != nil {
-		return nil, fmt.Errorf("message bus of %s: %w", cfg.Origin("DEFAULT", "transport_url"), err)
+		return nil, fmt.Errorf("message bus (transport_url from %s): %w", cfg.Origin("DEFAULT", "transport_url"), err)
 	}
 	return t, nil
 }
