@@ -77,6 +77,26 @@ func listening(t *testing.T, tr *amqp.Transport, s rpc.Source) (r *recorder, sto
 	return r, stop
 }
 
+// serving runs a server of the topic until stop is called.
+func serving(t *testing.T, tr rpc.Transport, topic string, ep *rpc.Endpoint) (stop func()) {
+	t.Helper()
+	up := make(chan bool, 10)
+	srv, err := rpc.NewServer(tr, rpc.ServerConfig{
+		Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u },
+	})
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Run(ctx) }()
+	if !<-up {
+		t.Fatal("not listening")
+	}
+	return func() {
+		cancel()
+		must(t, <-ended)
+	}
+}
+
 func sendTo(t *testing.T, tr *amqp.Transport, m rpc.Message) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -159,15 +179,8 @@ func TestIntegrationDeadReplyQueues(t *testing.T) {
 	ep := rpc.NewEndpoint("", "1.0")
 	ping := rpc.NewMethod[struct{}, string]("ping", "1.0")
 	ping.Handle(ep, func(context.Context, struct{}) (string, error) { return "pong", nil })
-	up := make(chan bool, 10)
-	srv, err := rpc.NewServer(server, rpc.ServerConfig{Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u }})
-	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Run(ctx) }()
-	if !<-up {
-		t.Fatal("not listening")
-	}
+	ctx := t.Context()
+	stop := serving(t, server, topic, ep)
 	for i := range 50 {
 		body := fmt.Appendf(nil, `{"method": "ping", "args": {}, "version": "1.0", "_msg_id": "%d", "_reply_q": "reply_0000dead0000beef"}`, i)
 		must(t, sendTo(t, server, rpc.Message{To: rpc.Address{Topic: topic}, Body: body}))
@@ -181,8 +194,7 @@ func TestIntegrationDeadReplyQueues(t *testing.T) {
 		t.Errorf("the call took %s", took)
 	}
 	must(t, client.Close(ctx))
-	cancel()
-	must(t, <-ended)
+	stop()
 	q, err := raw(t).QueueDeclarePassive(topic, false, false, false, false, nil)
 	if err != nil || q.Messages != 0 {
 		t.Errorf("%d messages are left, %v", q.Messages, err)
@@ -207,15 +219,8 @@ func TestIntegrationCallSurvivesALongCut(t *testing.T) {
 		<-time.After(5 * time.Second)
 		return "slept", nil
 	})
-	up := make(chan bool, 10)
-	srv, err := rpc.NewServer(server, rpc.ServerConfig{Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u }})
-	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Run(ctx) }()
-	if !<-up {
-		t.Fatal("not listening")
-	}
+	ctx := t.Context()
+	stop := serving(t, server, topic, ep)
 	go func() {
 		<-started
 		r.freeze()
@@ -231,8 +236,7 @@ func TestIntegrationCallSurvivesALongCut(t *testing.T) {
 		t.Errorf("%q, %v after %s", got, err, took)
 	}
 	must(t, c.Close(ctx))
-	cancel()
-	must(t, <-ended)
+	stop()
 	cleanTopic(t, topic)
 }
 
@@ -255,15 +259,8 @@ func TestIntegrationReplyQueueDeleted(t *testing.T) {
 	ep := rpc.NewEndpoint("", "1.0")
 	ping := rpc.NewMethod[struct{}, string]("ping", "1.0")
 	ping.Handle(ep, func(context.Context, struct{}) (string, error) { return "pong", nil })
-	up := make(chan bool, 10)
-	srv, err := rpc.NewServer(tr, rpc.ServerConfig{Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u }})
-	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Run(ctx) }()
-	if !<-up {
-		t.Fatal("not listening")
-	}
+	ctx := t.Context()
+	stop := serving(t, tr, topic, ep)
 	c := rpc.NewClient(client, rpc.ClientConfig{Timeout: 10 * time.Second})
 	to := rpc.Remote{Client: c, Target: rpc.Target{Topic: topic}}
 	for range 3 {
@@ -281,7 +278,6 @@ func TestIntegrationReplyQueueDeleted(t *testing.T) {
 		t.Errorf("%d consumers, %v", q.Consumers, err)
 	}
 	must(t, c.Close(ctx))
-	cancel()
-	must(t, <-ended)
+	stop()
 	cleanTopic(t, topic)
 }

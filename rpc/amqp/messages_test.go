@@ -134,15 +134,8 @@ func TestIntegrationQueuedCasts(t *testing.T) {
 		seen <- a.N
 		return rpc.Null{}, nil
 	})
-	up := make(chan bool, 10)
-	srv, err := rpc.NewServer(tr, rpc.ServerConfig{Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u }})
-	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Run(ctx) }()
-	if !<-up {
-		t.Fatal("not listening")
-	}
+	ctx := t.Context()
+	stop := serving(t, tr, topic, ep)
 	to := rpc.Remote{Client: rpc.NewClient(tr, rpc.ClientConfig{}), Target: rpc.Target{Topic: topic}}
 	var all sync.WaitGroup
 	for caller := range 50 {
@@ -174,7 +167,6 @@ func TestIntegrationQueuedCasts(t *testing.T) {
 	if len(got) != n || len(seen) > 0 {
 		t.Errorf("%d different casts, %d more", len(got), len(seen))
 	}
-	cancel()
-	must(t, <-ended)
+	stop()
 	cleanTopic(t, topic)
 }
