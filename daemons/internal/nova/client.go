@@ -72,8 +72,7 @@ func (c *Client) Notify(ctx context.Context, events []Event) error {
 
 // temporary reports whether an error is worth another try: no answer, or 503.
 func temporary(err error) bool {
-	var answered *ResponseError
-	if errors.As(err, &answered) {
+	if answered, ok := errors.AsType[*ResponseError](err); ok {
 		return answered.Status == http.StatusServiceUnavailable
 	}
 	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
@@ -115,8 +114,10 @@ func multiStatus(text []byte) error {
 	first := body.Events[0]
 	for _, e := range body.Events[1:] {
 		if e.Code != first.Code {
-			return &ResponseError{http.StatusMultiStatus,
-				"All event responses are expected to have the same event code. Instance: " + first.ServerUUID}
+			return &ResponseError{
+				http.StatusMultiStatus,
+				"All event responses are expected to have the same event code. Instance: " + first.ServerUUID,
+			}
 		}
 	}
 	if first.Code == http.StatusUnprocessableEntity {
