@@ -1,6 +1,6 @@
 // Command cyborg-conductor owns persisted state: it stores reports, carries out accelerator requests and runs object methods for agents.
 //
-//	cyborg-conductor [--config-file FILE]... [check-config]
+//	cyborg-conductor [--config-file FILE]... [check-config | plan | forget-host]
 package main
 
 import (

@@ -22,19 +22,10 @@ type reportRun struct {
 }
 
 func (r reportRun) do(ctx context.Context, host string, reported []cyborgrpc.ReportedDevice, durable func()) error {
-	want, refused := read(host, reported)
-	if refused != nil {
-		have, err := r.runner.Store.Inventory(ctx, host)
-		if err != nil {
-			return err
-		}
-		want = append(want, stubs(have, want)...)
-	}
-	plan, err := r.runner.Plan(ctx, host, want)
+	plan, err := PlanReport(ctx, r.runner, host, reported)
 	if err != nil {
 		return err
 	}
-	plan.Problems = append(plan.Problems, refused...)
 	result := r.runner.ApplyThen(ctx, plan, durable)
 	level := slog.LevelInfo
 	if len(result.Devices) == 0 {
@@ -43,6 +34,21 @@ func (r reportRun) do(ctx context.Context, host string, reported []cyborgrpc.Rep
 	r.log.Log(ctx, level, "report done", "host", host, "devices", len(reported), "unchanged", result.Unchanged,
 		"changed", len(result.Devices), "retained", result.Retained, "problems", len(result.Problems))
 	return ctx.Err()
+}
+
+// PlanReport says what a report would change. It writes nothing. A device that cannot be read is a problem of the plan.
+func PlanReport(ctx context.Context, runner *reconcile.Runner, host string, reported []cyborgrpc.ReportedDevice) (reconcile.Plan, error) {
+	want, refused := read(host, reported)
+	if refused != nil {
+		have, err := runner.Store.Inventory(ctx, host)
+		if err != nil {
+			return reconcile.Plan{}, err
+		}
+		want = append(want, stubs(have, want)...)
+	}
+	plan, err := runner.Plan(ctx, host, want)
+	plan.Problems = append(plan.Problems, refused...)
+	return plan, err
 }
 
 // read turns the reported objects into values. One that cannot be read is a problem; it never stops the others.

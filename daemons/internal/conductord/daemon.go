@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
@@ -28,6 +29,9 @@ type Daemon struct{}
 // Main runs the daemon and returns its exit code.
 func (d Daemon) Main(ctx context.Context, v service.Invocation) int {
 	v.Program, v.Check = Program, check
+	if slices.Contains(v.Args, commandPlan) || slices.Contains(v.Args, commandForget) {
+		return runTool(ctx, v)
+	}
 	return service.Main(ctx, v, start)
 }
 

@@ -14,6 +14,15 @@
 // stands in, which knows the host of [agent] resource_provider_name; without one in [nova] what Nova would be told is
 // logged.
 //
+// # Commands
+//
+//	cyborg-conductor plan --hostname HOST [--report FILE] [--json]
+//	cyborg-conductor forget-host HOST [--orphans]
+//
+// plan shows what the next report of a host would change and writes nothing; without a file the drivers of this machine
+// say what there is. forget-host removes the rows and providers that a dead compute node left, and refuses while
+// anything of it is allocated; with --orphans it removes only the providers without a row that plan names.
+//
 // # Database
 //
 // A SQLite file is created and brought to the current schema; a server's database must have it (cyborg-dbsync).
