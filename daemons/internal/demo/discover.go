@@ -55,6 +55,9 @@ func (w *world) inventory(_ context.Context, d detail) error {
 	if err := holds(claims...); err != nil {
 		return err
 	}
+	if err := w.selection.Err(); err != nil {
+		return err
+	}
 	w.choose()
 	return nil
 }

@@ -259,6 +259,31 @@ func TestUnreadableHost(t *testing.T) {
 	}
 }
 
+// scanned is a host with these functions.
+type scanned []pci.Device
+
+func (s scanned) Scan() ([]pci.Device, []pci.Warning, error) { return s, nil, nil }
+
+// TestUnknownClass: a class that cannot be read withholds the report until it can; it is a configuration error only
+// beside a device of an excluded class.
+func TestUnknownClass(t *testing.T) {
+	t.Parallel()
+	unknown := pci.Device{Address: pci.Address{Bus: 1}, VendorID: "8086", ProductID: "10ca"}
+	controller := pci.Device{Address: pci.Address{Bus: 2}, VendorID: "144d", ProductID: "a808", Class: pci.NewClass(0x010802)}
+	for name, tt := range map[string]struct {
+		host   scanned
+		config bool
+	}{
+		"alone":               {scanned{unknown}, false},
+		"beside a controller": {scanned{unknown, controller}, true},
+	} {
+		devices, err := discover(t, pcidriver.Config{DeviceSpec: values(`{}`), Scanner: tt.host})
+		if _, config := errors.AsType[*agent.ConfigError](err); config != tt.config || !errors.Is(err, pci.ErrUnknownClass) || devices != nil {
+			t.Errorf("%s: Discover() = %v, %v", name, devices, err)
+		}
+	}
+}
+
 // TestOptionsRefused: bad values of both options are one configuration error that names each.
 func TestOptionsRefused(t *testing.T) {
 	t.Parallel()
