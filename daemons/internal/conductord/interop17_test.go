@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/daemons/internal/agentd"
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/drivers/fake"
@@ -83,6 +85,9 @@ func TestInteropGoClients(t *testing.T) {
 		messages[caps] = slices.DeleteFunc(seen.requests(), func(r request) bool {
 			return r.Method == "interop_rows" || strings.HasPrefix(r.Method, "object_")
 		})
+		if caps == "" {
+			agentReportsTo17(t, file)
+		}
 		var nothing map[string]any
 		conductor.finish(&nothing)
 		var called [][]any
@@ -261,6 +266,19 @@ func refusesIndirection17(t *testing.T, p *peer) {
 	var old *cyborgrpc.TooOldError
 	if !errors.As(err, &old) || !strings.Contains(err.Error(), "upgrade conductors first") {
 		t.Errorf("an object operation against 17.0.0: %v", err)
+	}
+}
+
+// agentReportsTo17: an agent whose features do without indirection reports to a conductor that lacks it, and warns once.
+func agentReportsTo17(t *testing.T, file string) {
+	t.Helper()
+	log, stop := daemon(t, agentd.Daemon{Sysfs: t.TempDir()}.Main, file)
+	until(t, 30*time.Second, "the agent's report", func() bool { return strings.Contains(log.String(), "service is ready") })
+	if code := stop(); code != 0 {
+		t.Errorf("the agent ended with %d: %s", code, log)
+	}
+	if n := strings.Count(log.String(), "upgrade conductors first"); n != 1 || !strings.Contains(log.String(), " reported ") {
+		t.Errorf("%d warnings: %s", n, log)
 	}
 }
 
