@@ -398,7 +398,7 @@ func TestInteropPythonClients(t *testing.T) {
 func serveAgent(t *testing.T, l *lab, cfg *config.Config, got map[string]any) {
 	t.Helper()
 	ep := rpc.NewEndpoint("", cyborgrpc.AgentVersion)
-	cyborgrpc.FPGAProgram.Handle(ep, func(_ context.Context, a cyborgrpc.FPGAProgramArgs) (bool, error) {
+	cyborgrpc.FPGAProgram.Handle(ep, func(_ context.Context, a cyborgrpc.FPGAProgramArgs) (cyborgrpc.Truth, error) {
 		got["fpga_program"] = fmt.Sprintf("%s %s %s", a.DriverName, a.ControlpathID.CpidInfo, a.BitstreamUUID)
 		return true, nil
 	})

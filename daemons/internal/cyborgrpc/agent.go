@@ -14,7 +14,7 @@ const AgentVersion = "1.0"
 
 // The methods of the agent, version 1.0.
 var (
-	FPGAProgram    = rpc.NewMethod[FPGAProgramArgs, bool]("fpga_program", "1.0")
+	FPGAProgram    = rpc.NewMethod[FPGAProgramArgs, Truth]("fpga_program", "1.0")
 	CreateVGPUMdev = rpc.NewMethod[MdevArgs, rpc.Null]("create_vgpu_mdev", "1.0")
 	RemoveVGPUMdev = rpc.NewMethod[MdevArgs, rpc.Null]("remove_vgpu_mdev", "1.0")
 )
@@ -24,6 +24,33 @@ type FPGAProgramArgs struct {
 	ControlpathID ControlpathDict `json:"controlpath_id"`
 	BitstreamUUID string          `json:"bitstream_uuid"`
 	DriverName    string          `json:"driver_name"`
+}
+
+// Truth is a result of which callers look at the truth alone, as Python does: drivers outside the tree answer with
+// numbers or nothing where those in it answer with a boolean.
+type Truth bool
+
+// UnmarshalJSON reads any JSON value by Python's rules.
+func (t *Truth) UnmarshalJSON(raw []byte) error {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case nil:
+		*t = false
+	case bool:
+		*t = Truth(v)
+	case float64:
+		*t = v != 0
+	case string:
+		*t = v != ""
+	case []any:
+		*t = len(v) > 0
+	case map[string]any:
+		*t = len(v) > 0
+	}
+	return nil
 }
 
 // ControlpathDict is a control path as fpga_program takes it: a row whose cpid_info is parsed JSON already,

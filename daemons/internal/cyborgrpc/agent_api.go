@@ -18,7 +18,8 @@ func NewAgentAPI(client *rpc.Client, limits Limits) *AgentAPI {
 
 // FPGAProgram programs a device of host; false means that the driver could not.
 func (a *AgentAPI) FPGAProgram(ctx context.Context, host string, args FPGAProgramArgs) (bool, error) {
-	return FPGAProgram.Call(ctx, a.remote.On(host), args)
+	done, err := FPGAProgram.Call(ctx, a.remote.On(host), args)
+	return bool(done), err
 }
 
 // CreateVGPUMdev creates the mediated device of an attach handle on host.

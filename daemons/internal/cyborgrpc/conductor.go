@@ -69,10 +69,11 @@ type ARQApplyPatchArgs struct {
 	ValidFields map[string]ARQFields `json:"valid_fields"` // by ARQ UUID
 }
 
-// ARQFields are the fields that a patch sets, as the API validated them. An absent field is nil.
+// ARQFields are the fields that a patch sets, as the API validated them: nil, sent as null, for those that it does not.
+// A peer that leaves one out means the same.
 type ARQFields struct {
-	Hostname     *string `json:"hostname,omitempty"`
-	DeviceRPUUID *string `json:"device_rp_uuid,omitempty"`
-	InstanceUUID *string `json:"instance_uuid,omitempty"`
-	ProjectID    *string `json:"project_id,omitempty"`
+	Hostname     *string `json:"hostname"`
+	DeviceRPUUID *string `json:"device_rp_uuid"`
+	InstanceUUID *string `json:"instance_uuid"`
+	ProjectID    *string `json:"project_id"`
 }

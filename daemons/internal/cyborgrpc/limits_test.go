@@ -115,7 +115,7 @@ func TestAgentCalls(t *testing.T) {
 	done := func(context.Context, cyborgrpc.MdevArgs) (rpc.Null, error) { return rpc.Null{}, nil }
 	cyborgrpc.CreateVGPUMdev.Handle(ep, done)
 	cyborgrpc.RemoveVGPUMdev.Handle(ep, done)
-	cyborgrpc.FPGAProgram.Handle(ep, func(context.Context, cyborgrpc.FPGAProgramArgs) (bool, error) { return true, nil })
+	cyborgrpc.FPGAProgram.Handle(ep, func(context.Context, cyborgrpc.FPGAProgramArgs) (cyborgrpc.Truth, error) { return true, nil })
 	client, bus, _ := service(t, cyborgrpc.AgentTopic, ep)
 	agent := cyborgrpc.NewAgentAPI(client, cyborgrpc.DefaultLimits())
 	args := cyborgrpc.MdevArgs{PCIAddr: "0000:25:00.4", AskedType: "nvidia-223", AHUUID: "u"}

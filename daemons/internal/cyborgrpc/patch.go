@@ -23,7 +23,7 @@ type ARQPatch struct {
 type PatchOp struct {
 	Path  string  `json:"path"`
 	Op    string  `json:"op"`
-	Value *string `json:"value"`
+	Value *string `json:"value,omitempty"` // absent when an operation has none
 }
 
 // The operations that an ARQ accepts.
