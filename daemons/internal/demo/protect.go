@@ -15,26 +15,29 @@ import (
 	"github.com/go-cyborg/cyborg/reconcile"
 )
 
-// flipped are the settings with the other managed mode.
-func (w *world) flipped() (settings, error) { return w.first.withManaged(!w.rule) }
+// flip restarts the agent with the other managed mode. before and after are the stored attach handle of the bound
+// device; refusal says why the start failed, nil when it did not.
+func (w *world) flip(ctx context.Context) (before, after *cyborg.AttachHandle, refusal, err error) {
+	if before, err = w.handle(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := w.first.withManaged(!w.rule)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	refusal = w.restart(ctx, s)
+	after, err = w.handle(ctx)
+	return before, after, refusal, err
+}
 
 // conflict plays the sixth step: the device is bound, so its managed mode may not change, and that of the free
 // devices neither as long as the start is refused.
 func (w *world) conflict(ctx context.Context, d detail) error {
-	before, err := w.handle(ctx)
-	if err != nil {
-		return err
-	}
 	all, err := w.texts(ctx)
 	if err != nil {
 		return err
 	}
-	s, err := w.flipped()
-	if err != nil {
-		return err
-	}
-	refusal := w.restart(ctx, s)
-	after, err := w.handle(ctx)
+	before, after, refusal, err := w.flip(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,19 +90,8 @@ func (w *world) inPlace(ctx context.Context, d detail) error {
 	if err := w.patch(ctx, "remove"); err != nil {
 		return err
 	}
-	before, err := w.handle(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := w.flipped()
-	if err != nil {
-		return err
-	}
-	if err := w.restart(ctx, s); err != nil {
-		return err
-	}
-	after, err := w.handle(ctx)
-	if err != nil {
+	before, after, refusal, err := w.flip(ctx)
+	if err := errors.Join(err, refusal); err != nil {
 		return err
 	}
 	updates := w.updates()
