@@ -3,8 +3,10 @@ package conductord_test
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	_ "github.com/lib/pq" // the database of one test
+
+	"github.com/go-cyborg/cyborg/daemons/internal/store"
 )
 
 // placementCall sends a request to the real Placement, past the front.
@@ -232,6 +237,11 @@ func (s *stack) allocate(consumer string) int {
 // retained, and the real Placement refuses a new consumer.
 func TestInteropSwap(t *testing.T) {
 	s := newStack(t)
+	s.swapMariaDB(t)
+	s.swapPostgreSQL(t)
+}
+
+func (s *stack) swapMariaDB(t *testing.T) {
 	s.inside("cyborg-dbsync", "--config-file", s.dir+"/cyborg.conf", "upgrade")
 	db := s.mysql(s.name + "_cyborg")
 	stop := s.goConductor("cyborg.conf")
@@ -292,4 +302,63 @@ func (s *stack) retained(arq string, db *sql.DB) {
 		s.t.Errorf("a consumer of the device that came back got %d, want 204", back)
 	}
 	fmt.Fprintf(os.Stdout, "interop: a new consumer of a retained device got %d from Placement\n", status)
+}
+
+// swapPostgreSQL: a database that we made, reported to by our conductor, the peer's and ours again, and in the other
+// order for a second host.
+func (s *stack) swapPostgreSQL(t *testing.T) {
+	base := os.Getenv("CYBORG_TEST_POSTGRES_URL")
+	if base == "" {
+		t.Log("CYBORG_TEST_POSTGRES_URL is not set: not swapped on PostgreSQL")
+		return
+	}
+	at, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(name string) *sql.DB {
+		u := url.URL{Scheme: "postgres", User: at.User, Host: at.Host, Path: "/" + name, RawQuery: "sslmode=disable"}
+		db, err := sql.Open("postgres", u.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	server := open(strings.TrimPrefix(at.Path, "/"))
+	defer server.Close()
+	if _, err := server.Exec("CREATE DATABASE " + s.name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		again := open(strings.TrimPrefix(at.Path, "/"))
+		defer again.Close()
+		if _, err := again.Exec("DROP DATABASE " + s.name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	at.Path = "/" + s.name
+	made, err := store.Connect(t.Context(), store.Config{URL: at.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(made.Upgrade(t.Context(), ""), made.Close()); err != nil {
+		t.Fatal(err)
+	}
+	db := open(s.name)
+	defer db.Close()
+	s.configureCyborg("postgres.conf", at.String(), "fake_driver")
+	s.addHost("pg-host-1")
+	s.addHost("pg-host-2")
+	var before state
+	for i, start := range []func(string) func(){s.goConductor, s.pythonConductor, s.goConductor} {
+		stop := start("postgres.conf")
+		s.report("postgres.conf", "pg-host-1", 4, 1)
+		if i > 0 {
+			s.unchanged(fmt.Sprintf("PostgreSQL, swap %d", i), db, before)
+			s.report("postgres.conf", "pg-host-2", 4, 1)
+		}
+		before = s.state(db)
+		stop()
+	}
+	fmt.Fprintln(os.Stdout, "interop: Go and Python conductors swapped on PostgreSQL, no row, UUID or provider changed")
 }

@@ -1,0 +1,121 @@
+package conductor_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
+	"github.com/go-cyborg/cyborg/reconcile/placement/placementtest"
+)
+
+// broken fails the request with a number, and lets all others through.
+type broken struct {
+	http.RoundTripper
+	at    int32
+	fault func(next http.RoundTripper, r *http.Request) (*http.Response, error)
+	n     atomic.Int32
+	hit   atomic.Bool
+	path  string
+}
+
+func (b *broken) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.n.Add(1)-1 == b.at {
+		b.hit.Store(true)
+		b.path = r.Method + " " + r.URL.Path
+		return b.fault(b.RoundTripper, r)
+	}
+	return b.RoundTripper.RoundTrip(r)
+}
+
+func answering(status int, code string) func(http.RoundTripper, *http.Request) (*http.Response, error) {
+	return func(_ http.RoundTripper, r *http.Request) (*http.Response, error) {
+		return &http.Response{
+			StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+			Body: io.NopCloser(strings.NewReader(`{"errors": [{"code": "` + code + `", "detail": "injected"}]}`)),
+		}, nil
+	}
+}
+
+// placementFaults are the ways a request can fail.
+var placementFaults = map[string]func(http.RoundTripper, *http.Request) (*http.Response, error){
+	"500":     answering(500, ""),
+	"503":     answering(503, ""),
+	"409":     answering(409, "placement.concurrent_update"),
+	"timeout": func(http.RoundTripper, *http.Request) (*http.Response, error) { return nil, errors.New("i/o timeout") },
+	"half-applied": func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+		resp, err := next.RoundTrip(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return nil, errors.New("connection reset")
+	},
+}
+
+// TestPlacementFaultAtEveryCall: whichever request of a report fails in whichever way, at most the device it was for
+// stays off offer, and the next report repairs it.
+func TestPlacementFaultAtEveryCall(t *testing.T) {
+	t.Parallel()
+	const n = 3
+	all := devices(hostname, n, 1)
+	want := func() []string {
+		h := newHosts(t, hostname)
+		r := newRig(t, rigConfig{Placement: placementtest.Client(h).Transport})
+		if err := r.conductor.ReportData(as(t, true, ""), hostname, all); err != nil {
+			t.Fatal(err)
+		}
+		return r.state(t, h)
+	}()
+	for name, fault := range placementFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			for again := true; again; calls++ {
+				again = faultAt(t, int32(calls), fault, all, want)
+			}
+			if calls < 3*n {
+				t.Errorf("only %d calls were broken", calls)
+			}
+		})
+	}
+}
+
+// faultAt reports whether there was a request to break.
+func faultAt(t *testing.T, at int32, fault func(http.RoundTripper, *http.Request) (*http.Response, error), all []*cyborg.DriverDevice, want []string) bool {
+	t.Helper()
+	h := newHosts(t, hostname)
+	b := &broken{RoundTripper: placementtest.Client(h).Transport, at: at, fault: fault}
+	r := newRig(t, rigConfig{Placement: b, Configure: func(c *conductor.Config) { c.PlacementWorkers = 1 }})
+	defer r.stop()
+	err := r.conductor.ReportData(as(t, true, ""), hostname, all)
+	if !b.hit.Load() {
+		return false
+	}
+	have, readErr := r.store.Inventory(t.Context(), hostname)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	off := 0
+	for i := range have.Devices {
+		if have.Devices[i].Deployables[0].Offer == "" {
+			off++
+		}
+	}
+	// The look-up of the host and of its tree comes before anything else: then nothing is done at all.
+	if err == nil && (len(have.Devices) != len(all) || off > 1) {
+		t.Errorf("call %d (%s): %d devices, %d off offer", at, b.path, len(have.Devices), off)
+	}
+	if err := r.conductor.ReportData(as(t, true, ""), hostname, all); err != nil {
+		t.Fatalf("call %d (%s): the next report: %v", at, b.path, err)
+	}
+	if diff := cmp.Diff(want, r.state(t, h)); diff != "" {
+		t.Errorf("call %d (%s): %s", at, b.path, diff)
+	}
+	return true
+}
