@@ -2,6 +2,8 @@ package conductor_test
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -20,7 +22,16 @@ import (
 	"github.com/go-cyborg/cyborg/rpc/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if job := os.Getenv(crashVariable); job != "" {
+		if err := crashChild(job); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // world is a conductor over SQLite and an in-memory Placement, reached over RPC.
 type world struct {

@@ -324,13 +324,14 @@ func (s *stack) swapPostgreSQL(t *testing.T) {
 		}
 		return db
 	}
-	server := open(strings.TrimPrefix(at.Path, "/"))
+	shared := strings.TrimPrefix(at.Path, "/")
+	server := open(shared)
 	defer server.Close()
 	if _, err := server.Exec("CREATE DATABASE " + s.name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		again := open(strings.TrimPrefix(at.Path, "/"))
+		again := open(shared)
 		defer again.Close()
 		if _, err := again.Exec("DROP DATABASE " + s.name + " WITH (FORCE)"); err != nil {
 			t.Error(err)
