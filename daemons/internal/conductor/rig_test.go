@@ -30,6 +30,7 @@ type rig struct {
 // rigConfig says what a rig is made of.
 type rigConfig struct {
 	File      string // of the database; made where it is missing
+	URL       string // of a database server instead
 	Placement http.RoundTripper
 	Fault     func(store.Point) error
 	Configure func(*conductor.Config)
@@ -45,7 +46,10 @@ func newRig(t *testing.T, c rigConfig) *rig {
 		c.File = filepath.Join(t.TempDir(), "cyborg.sqlite")
 	}
 	r := &rig{file: c.File, world: world{registry: registry, bus: memory.New(), agents: &agents{}, nova: &nova.Recorder{}, exceptions: cyborgrpc.Exceptions()}}
-	if r.store, err = store.Connect(t.Context(), store.Config{URL: "sqlite:///" + c.File, Unsynced: true, Fault: c.Fault}); err != nil {
+	if c.URL == "" {
+		c.URL = "sqlite:///" + c.File
+	}
+	if r.store, err = store.Connect(t.Context(), store.Config{URL: c.URL, Unsynced: true, Fault: c.Fault}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.store.Upgrade(t.Context(), ""); err != nil {
