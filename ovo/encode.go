@@ -128,8 +128,14 @@ func (e *encoder) own(c *Class, o slot) error {
 	return nil
 }
 
+// roomForObject is about the text of an object without large texts.
+const roomForObject = 512
+
 // open writes an envelope up to and including the opening brace of the data.
 func (e *encoder) open(c *Class, version string) (err error) {
+	if cap(e.b)-len(e.b) < roomForObject { // by doubling: append alone would copy a large document some twenty times
+		e.b = slices.Grow(e.b, max(len(e.b), roomForObject))
+	}
 	if version == c.version {
 		e.b = append(e.b, c.text.envelope...)
 		return nil
