@@ -38,6 +38,7 @@ type stack struct {
 	nova  *httptest.Server
 	front *httptest.Server // in front of Placement
 	admin string           // token
+	http  *http.Client
 
 	mu     sync.Mutex
 	seen   []string // requests to Placement
@@ -65,6 +66,10 @@ func newStack(t *testing.T) *stack {
 		ports: map[string]int{"keystone": freePort(t), "placement": freePort(t), "cyborg": freePort(t)},
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	pool := http.DefaultTransport.(*http.Transport).Clone()
+	pool.MaxIdleConnsPerHost = 16
+	s.http = &http.Client{Transport: pool}
+	t.Cleanup(pool.CloseIdleConnections)
 	s.nova = httptest.NewServer(http.HandlerFunc(s.serveNova))
 	t.Cleanup(s.nova.Close)
 	target, err := url.Parse(s.url("placement"))
@@ -201,7 +206,7 @@ paste.filter_factory = oslo_middleware.http_proxy_to_wsgi:HTTPProxyToWSGI.factor
 `)
 	s.configureCyborg("cyborg.conf", s.databaseURL("cyborg"), "fake_driver")
 	for name, app := range map[string]string{"keystone": "keystone.wsgi.api", "placement": "placement.wsgi.api", "cyborg": "cyborg.wsgi.api"} {
-		text := fmt.Sprintf("wsgi_app = '%s:application'\nbind = '127.0.0.1:%d'\nworkers = 1\nthreads = 4\nkeepalive = 75\n", app, s.ports[name])
+		text := fmt.Sprintf("wsgi_app = '%s:application'\nbind = '127.0.0.1:%d'\nworkers = 1\nthreads = 4\nkeepalive = 75\ngraceful_timeout = 1\n", app, s.ports[name])
 		if name == "cyborg" { // it hands the process's own arguments to oslo.config
 			text += fmt.Sprintf("import sys\nsys.argv = ['cyborg-api', '--config-file', '%[1]s/cyborg.conf', '--log-file', '%[1]s/api.log']\n", d)
 		}
@@ -346,7 +351,7 @@ func (s *stack) call(token, method, url string, body any, headers ...string) (in
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := s.http.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
 	}
