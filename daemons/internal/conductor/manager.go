@@ -97,6 +97,9 @@ type Config struct {
 	BindTimeout time.Duration
 	// BindWorkers is the number of programmings at once; 0 means 10 ([DEFAULT] thread_pool_size).
 	BindWorkers int
+	// Retained, if set, is told how many devices are kept although their hosts do not report them, whenever a report
+	// has been carried out. It must be safe for concurrent use.
+	Retained func(devices int)
 	// Now is the clock of the sweeps; nil is time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger // nil discards
@@ -135,7 +138,7 @@ func New(cfg Config) (*Manager, error) {
 	m := &Manager{cfg: cfg, wire: cyborgrpc.NewWire(cfg.Registry), log: cfg.Logger, now: cfg.Now}
 	m.jobs.limit = make(chan struct{}, cfg.BindWorkers)
 	runner := &reconcile.Runner{Store: cfg.Store, Placement: cfg.Placement, Log: cfg.Logger, Parallel: cfg.PlacementWorkers}
-	m.runs.carryOut = reportRun{runner: runner, log: cfg.Logger}.do
+	m.runs.carryOut = (&reportRun{runner: runner, log: cfg.Logger, told: cfg.Retained}).do
 	return m, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/inventory"
@@ -19,14 +20,37 @@ func (m *Manager) reportData(ctx context.Context, a cyborgrpc.ReportDataArgs) er
 type reportRun struct {
 	runner *reconcile.Runner
 	log    *slog.Logger
+	told   func(int) // may be nil
+
+	mu       sync.Mutex
+	retained map[string]int // devices by host
 }
 
-func (r reportRun) do(ctx context.Context, host string, reported []cyborgrpc.ReportedDevice, durable func()) error {
+// count tells how many devices are retained on all hosts.
+func (r *reportRun) count(host string, retained int) {
+	if r.told == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.retained == nil {
+		r.retained = map[string]int{}
+	}
+	r.retained[host] = retained
+	sum := 0
+	for _, n := range r.retained {
+		sum += n
+	}
+	r.told(sum)
+}
+
+func (r *reportRun) do(ctx context.Context, host string, reported []cyborgrpc.ReportedDevice, durable func()) error {
 	plan, err := PlanReport(ctx, r.runner, host, reported)
 	if err != nil {
 		return err
 	}
 	result := r.runner.ApplyThen(ctx, plan, durable)
+	r.count(host, result.Retained)
 	level := slog.LevelInfo
 	if len(result.Devices) == 0 {
 		level = slog.LevelDebug

@@ -14,6 +14,7 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
+	"github.com/go-cyborg/cyborg/reconcile/placement"
 	"github.com/go-cyborg/cyborg/rpc"
 )
 
@@ -37,9 +38,9 @@ func (d Daemon) Main(ctx context.Context, v service.Invocation) int {
 
 // check finds what no start could succeed with.
 func check(cfg *config.Config) error {
-	_, placement := newPlacement(cfg)
+	_, client := newPlacement(cfg, placement.Config{})
 	_, notifier := newNotifier(cfg, slog.New(slog.DiscardHandler))
-	return errors.Join(messaging.Check(cfg), databaseError(cfg, store.OptionsOf(cfg).CheckURL()), placement, notifier)
+	return errors.Join(messaging.Check(cfg), databaseError(cfg, store.OptionsOf(cfg).CheckURL()), client, notifier)
 }
 
 func start(ctx context.Context, p *service.Process) (_ []service.Part, err error) {
@@ -67,7 +68,7 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 		return nil, err
 	}
 	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.agent.rpcapi"))
-	manager, err := newManager(p.Config, db, registry, cyborgrpc.NewAgentAPI(client, limits), log)
+	manager, err := newManager(p.Config, db, registry, cyborgrpc.NewAgentAPI(client, limits), newMetrics(p.Registry), log)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +91,12 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 }
 
 // newManager makes the conductor. Remotable methods get their bodies here; indirection is never set.
-func newManager(cfg *config.Config, db *store.Store, registry *ovo.Registry, agents *cyborgrpc.AgentAPI, log *slog.Logger) (*conductor.Manager, error) {
+func newManager(cfg *config.Config, db *store.Store, registry *ovo.Registry, agents *cyborgrpc.AgentAPI, measured *metrics, log *slog.Logger) (*conductor.Manager, error) {
 	dispatcher, err := cyborg.Local(db).Dispatcher(registry)
 	if err != nil {
 		return nil, err
 	}
-	place, err := newPlacement(cfg)
+	place, err := newPlacement(cfg, measured.placement())
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +113,7 @@ func newManager(cfg *config.Config, db *store.Store, registry *ovo.Registry, age
 		Registry: registry, Dispatcher: dispatcher, Logger: log,
 		ReplyBudget: cfg.Seconds("conductor", "report_reply_budget"), PlacementWorkers: int(cfg.Int("conductor", "placement_workers")),
 		BindTimeout: cfg.Seconds("DEFAULT", "bind_timeout"), BindWorkers: int(cfg.Int("DEFAULT", "thread_pool_size")),
+		Retained: func(devices int) { measured.retained.Set(float64(devices)) },
 	})
 }
 

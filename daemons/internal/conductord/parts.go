@@ -38,20 +38,20 @@ func databaseError(cfg *config.Config, err error) error {
 }
 
 // newPlacement makes the client of the Placement that the configuration names, or of one in the process.
-func newPlacement(cfg *config.Config) (*placement.Client, error) {
+func newPlacement(cfg *config.Config, c placement.Config) (*placement.Client, error) {
 	if cfg.String("placement", "auth_type") != "" || cfg.String("placement", "auth_section") != "" {
 		session, err := keystone.New(keystone.OptionsOf(cfg, "placement"))
 		if err != nil {
 			return nil, err
 		}
-		return placement.New(session.Service("placement"), placement.Config{}), nil
+		return placement.New(session.Service("placement"), c), nil
 	}
 	service := placementtest.New(nil)
 	host := cfg.String("agent", "resource_provider_name")
 	if _, err := service.Placement.CreateProvider("", host, ""); err != nil {
 		return nil, fmt.Errorf("host %s in Placement: %w", host, err)
 	}
-	return placement.NewNoAuth("http://placement.invalid", placementtest.Client(service), placement.Config{}), nil
+	return placement.NewNoAuth("http://placement.invalid", placementtest.Client(service), c), nil
 }
 
 // newNotifier makes the client of Nova. Without [nova] auth_type what Nova would be told is logged.

@@ -83,7 +83,7 @@ func run(ctx context.Context, v service.Invocation, cfg *config.Config, words []
 		return databaseError(cfg, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	place, err := newPlacement(cfg)
+	place, err := newPlacement(cfg, placement.Config{})
 	if err != nil {
 		return err
 	}
