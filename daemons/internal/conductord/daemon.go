@@ -83,7 +83,10 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 			ctx = context.WithoutCancel(ctx)
 			return errors.Join(client.Close(ctx), bus.Close(ctx))
 		}},
-		{Name: "sweep", Run: manager.Run},
+		{Name: "sweep", Run: func(ctx context.Context) error {
+			heal(ctx, p.Config, db, p.Logger.Named("cyborg.conductor.manager"))
+			return manager.Run(ctx)
+		}},
 		{Name: "rpc server", Run: func(ctx context.Context) error {
 			return errors.Join(server.Run(ctx), manager.Close(context.WithoutCancel(ctx)))
 		}},

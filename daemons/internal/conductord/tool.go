@@ -15,6 +15,7 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/drivers"
+	"github.com/go-cyborg/cyborg/daemons/internal/messaging"
 	"github.com/go-cyborg/cyborg/daemons/internal/service"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
@@ -184,8 +185,15 @@ func (t *tool) forget(ctx context.Context, host string) error {
 	for _, name := range gone.Providers {
 		fmt.Fprintln(t.Stdout, "removed provider", name)
 	}
-	if err == nil {
-		fmt.Fprintf(t.Stdout, "%d devices and %d providers without a row of %s removed\n", len(gone.Devices), len(gone.Providers), host)
+	if err != nil {
+		return err
 	}
-	return err
+	fmt.Fprintf(t.Stdout, "%d devices and %d providers without a row of %s removed\n", len(gone.Devices), len(gone.Providers), host)
+	if t.cfg.Bool("plan", "orphans") || !t.cfg.IsSet("DEFAULT", "transport_url") {
+		return nil
+	}
+	if err := messaging.DeleteAgentQueue(ctx, t.cfg, host); err != nil {
+		return fmt.Errorf("rows and providers are removed, the agent's queue is not: %w", err)
+	}
+	return nil
 }

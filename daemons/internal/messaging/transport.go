@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/rpc/amqp"
 )
 
@@ -24,6 +25,16 @@ func Open(cfg *config.Config, log *slog.Logger) (*amqp.Transport, error) {
 		return nil, fmt.Errorf("message bus (transport_url from %s): %w", cfg.Origin("DEFAULT", "transport_url"), err)
 	}
 	return t, nil
+}
+
+// DeleteAgentQueue deletes the queue of the agent of a host that is gone for good. One that is consumed stays: its agent
+// lives.
+func DeleteAgentQueue(ctx context.Context, cfg *config.Config, host string) error {
+	c, err := transportConfig(cfg, nil)
+	if err != nil {
+		return err
+	}
+	return amqp.DeleteQueue(ctx, c, cyborgrpc.AgentTopic+"."+host)
 }
 
 // Check reports what [Open] and [Limits] would refuse.

@@ -1,0 +1,38 @@
+package amqp_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-cyborg/cyborg/rpc/amqp"
+)
+
+// TestIntegrationDeleteQueue deletes a queue that nobody consumes, leaves one that somebody does, and minds none that is
+// absent.
+func TestIntegrationDeleteQueue(t *testing.T) {
+	ch := raw(t)
+	name := "delete-" + t.Name()
+	q, err := ch.QueueDeclare(name, false, false, false, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ch.Consume(q.Name, "consumer", true, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	c := amqp.Config{URL: broker(t)}
+	var consumed *amqp.ConsumedError
+	if err := amqp.DeleteQueue(t.Context(), c, name); !errors.As(err, &consumed) || consumed.Queue != name {
+		t.Errorf("a consumed queue: %v", err)
+	}
+	if err := ch.Cancel("consumer", false); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := amqp.DeleteQueue(t.Context(), c, name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := ch.QueueDeclarePassive(name, false, false, false, false, nil); err == nil {
+		t.Error("the queue is still there")
+	}
+}
