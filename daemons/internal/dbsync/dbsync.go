@@ -161,17 +161,23 @@ func (s *session) version(ctx context.Context) error {
 }
 
 // migrateData runs both migrations, whatever becomes of the first, and prints
-// the peer's lines.
+// the peer's lines. Neither touches a schema that is not this release's.
 func (s *session) migrateData(ctx context.Context) error {
-	failed := false
-	n, err := HealProjects(ctx, s.Store, s.servers, s.log)
+	failed, n, found, done := false, 0, 0, 0
+	unfit := s.CheckSchema(ctx)
+	err := unfit
+	if err == nil {
+		n, err = HealProjects(ctx, s.Store, s.servers, s.log)
+	}
 	if err != nil {
 		failed = true
 		fmt.Fprintln(s.out, "Failed to migrate ARQ project_ids:", err)
 	} else {
 		fmt.Fprintf(s.out, "Migrated %d ARQ(s)\n", n)
 	}
-	found, done, err := s.BackfillDeviceStates(ctx)
+	if err = unfit; err == nil {
+		found, done, err = s.BackfillDeviceStates(ctx)
+	}
 	if err != nil {
 		failed = true
 		fmt.Fprintln(s.out, "Failed to backfill device_state:", err)

@@ -54,6 +54,7 @@ func TestCommands(t *testing.T) {
 		{"online_data_migrations", 0, "Migrated 0 ARQ(s)\nBackfilled device_state on 0/0 devices\n", ""},
 		{"stamp --revision 6c77bd6afea5", 0, "", ""},
 		{"version", 0, "6c77bd6afea5\n", ""},
+		{"online_data_migrations", 2, "Failed to backfill device_state: database schema at revision 6c77bd6afea5", ""},
 		{"upgrade", 1, "", "only MySQL databases can be upgraded"},
 		{"stamp", 0, "", ""},
 		{"version", 0, store.Head + "\n", ""},

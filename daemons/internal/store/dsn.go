@@ -197,9 +197,6 @@ func (c Config) sqliteDSN(u dbURL) (string, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", timeout), "foreign_keys(1)",
 	}}
-	if !u.inMemory() && mode != "ro" {
-		q.Add("_pragma", "journal_mode(WAL)")
-	}
 	if c.Unsynced {
 		q.Add("_pragma", "synchronous(OFF)")
 	} else {

@@ -58,7 +58,7 @@ func (s *Store) Upgrade(ctx context.Context, target string) error {
 	case from < 0:
 		return unknown(st.revision)
 	case from >= to:
-		return nil
+		return s.keepLog(ctx)
 	case from == 0 && st.foreign():
 		return &SchemaError{"", "the database holds tables (" + strings.Join(st.tables, ", ") +
 			") but no revision; if they are Cyborg's, run cyborg-dbsync stamp with their revision; nothing was changed"}
@@ -69,7 +69,10 @@ func (s *Store) Upgrade(ctx context.Context, target string) error {
 	case target != Head:
 		return fmt.Errorf("upgrade: on %s only %s can be created", s.d.name, Head)
 	}
-	return s.create(ctx)
+	if err := s.create(ctx); err != nil {
+		return err
+	}
+	return s.keepLog(ctx)
 }
 
 // CreateSchema creates the tables of [Head] in an empty database and refuses
@@ -86,11 +89,21 @@ func (s *Store) CreateSchema(ctx context.Context) error {
 }
 
 // Stamp writes a revision into alembic_version and changes nothing else;
-// empty means [Head].
+// empty means [Head]. A database of a newer Cyborg or of another service is
+// refused untouched with a [*SchemaError].
 func (s *Store) Stamp(ctx context.Context, target string) error {
 	target = orDefault(target, Head)
 	if position(target) < 0 {
 		return fmt.Errorf("stamp: revision %s is not known; the newest is %s", target, Head)
+	}
+	st, err := s.inspect(ctx)
+	switch {
+	case err != nil:
+		return err
+	case position(st.revision) < 0:
+		return unknown(st.revision)
+	case st.strange():
+		return &SchemaError{"", "the database holds tables (" + strings.Join(st.tables, ", ") + ") but none of Cyborg; nothing was changed"}
 	}
 	return s.write(ctx, "stamp", func(t *tx) error {
 		if _, err := t.exec(ctx, versionTable); err != nil {
@@ -123,6 +136,12 @@ func (st schemaState) foreign() bool {
 		}
 	}
 	return false
+}
+
+// strange reports whether a database has tables, and none that every revision
+// of Cyborg has.
+func (st schemaState) strange() bool {
+	return st.revision == "" && len(st.tables) > 0 && !slices.Contains(st.tables, "deployables") && !slices.Equal(st.tables, []string{"alembic_version"})
 }
 
 func (s *Store) inspect(ctx context.Context) (st schemaState, err error) {

@@ -37,10 +37,27 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.CheckSchema(ctx); err != nil {
+	err = s.CheckSchema(ctx)
+	if err == nil {
+		err = s.keepLog(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// keepLog lets readers of a SQLite file go on beside its writer. The mode is
+// written into the file, so it waits until the file is known to be Cyborg's.
+func (s *Store) keepLog(ctx context.Context) error {
+	if s.d.name != "sqlite" {
+		return nil
+	}
+	_, err := s.db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+	if isKind(err, ReadOnly) {
+		return nil // a reader takes the file as it is
+	}
+	return wrap(ctx, "open", err)
 }
 
 // Connect connects to the database without looking at its schema. While the

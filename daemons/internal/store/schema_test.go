@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -356,8 +357,17 @@ func TestForeignSchemasAreRefused(t *testing.T) {
 			if _, err := s.Raw().Exec(c.sql); err != nil {
 				t.Fatal(err)
 			}
-			before := fmt.Sprint(sqliteListing(t, s.Raw()))
+			file := strings.TrimPrefix(url, "sqlite:///")
+			before, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var wrong *store.SchemaError
+			if name != "old sqlite" { // which is Cyborg's, so that a stamp may correct it
+				if err := s.Stamp(context.Background(), ""); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("stamp: %v", err)
+				}
+			}
 			if err := s.Upgrade(context.Background(), ""); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("upgrade: %v", err)
 			}
@@ -367,8 +377,8 @@ func TestForeignSchemasAreRefused(t *testing.T) {
 			if _, err := store.Open(context.Background(), store.Config{URL: url}); !errors.As(err, &wrong) {
 				t.Errorf("open: %v", err)
 			}
-			if after := fmt.Sprint(sqliteListing(t, s.Raw())); after != before {
-				t.Errorf("the database was changed: %s", after)
+			if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, before) {
+				t.Errorf("the file was changed, %v", err)
 			}
 		})
 	}

@@ -175,7 +175,7 @@ func TestPostgresDSN(t *testing.T) {
 func TestSQLiteDSN(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"sqlite:////a b/c.sqlite":        "file:///a%20b/c.sqlite?_pragma=busy_timeout%285000%29&_pragma=foreign_keys%281%29&_pragma=journal_mode%28WAL%29&_pragma=synchronous%28FULL%29&_txlock=immediate",
+		"sqlite:////a b/c.sqlite":        "file:///a%20b/c.sqlite?_pragma=busy_timeout%285000%29&_pragma=foreign_keys%281%29&_pragma=synchronous%28FULL%29&_txlock=immediate",
 		"sqlite:////c?timeout=2&mode=ro": "file:///c?_pragma=busy_timeout%282000%29&_pragma=foreign_keys%281%29&_pragma=synchronous%28FULL%29&_txlock=immediate&mode=ro",
 		"sqlite://":                      ":memory:?_pragma=busy_timeout%285000%29&_pragma=foreign_keys%281%29&_pragma=synchronous%28FULL%29&_txlock=immediate",
 	} {

@@ -15,12 +15,15 @@ func (c *checks) deviceStates(ctx context.Context) Result {
 		return result(Failure, "The database cannot be read: %v", c.storeErr)
 	}
 	n, err := c.store.UnstatedDevices(ctx)
+	schema := c.store.CheckSchema(ctx)
 	var engine *store.Error
 	switch {
 	case errors.As(err, &engine) && engine.Kind == store.Unavailable:
 		return result(Failure, "The database cannot be read: %v", err)
 	case err != nil:
 		return result(Failure, "Unable to query device_state column. Run: cyborg-dbsync upgrade")
+	case schema != nil: // it has the column, and yet it is not ours
+		return result(Failure, "%v", schema)
 	case n > 0:
 		return result(Failure, "%d device(s) still have NULL device_state. Run: cyborg-dbsync online_data_migrations", n)
 	}
