@@ -52,6 +52,9 @@ func (s *Store) Begin(ctx context.Context, b arq.Bind) (arq.Request, error) {
 			q, err = t.request(ctx, b.UUID)
 			return err
 		}
+		if t.again && q.State == arq.BindFailed && sameBind(q, b) {
+			q.State = arq.Initial // the refusal was not answered either: look again
+		}
 		if _, err := q.State.Next(arq.EventBind); err != nil {
 			return badState(q, arq.EventBind)
 		}
@@ -68,8 +71,11 @@ func (s *Store) Begin(ctx context.Context, b arq.Bind) (arq.Request, error) {
 // boundAs reports whether an attempt whose COMMIT was not answered had bound
 // the request.
 func boundAs(q arq.Request, b arq.Bind) bool {
-	return (q.State == arq.Bound || q.State == arq.BindStarted) &&
-		q.Hostname == b.Hostname && q.DeviceRPUUID == b.DeviceRPUUID && q.InstanceUUID == b.InstanceUUID
+	return (q.State == arq.Bound || q.State == arq.BindStarted) && sameBind(q, b)
+}
+
+func sameBind(q arq.Request, b arq.Bind) bool {
+	return q.Hostname == b.Hostname && q.DeviceRPUUID == b.DeviceRPUUID && q.InstanceUUID == b.InstanceUUID
 }
 
 func badState(q arq.Request, e arq.Event) error {

@@ -13,6 +13,9 @@ import (
 
 // Bounds of running a transaction again.
 const (
+	// maxAttempts ends a series of conflicts, or of lost connections: a server
+	// that comes back meets all its clients at once, and what was lost before
+	// must not count against the conflicts of then.
 	maxAttempts = 8
 	firstPause  = 5 * time.Millisecond
 	maxPause    = 250 * time.Millisecond
@@ -60,26 +63,32 @@ func (s *Store) read(ctx context.Context, op string, fn func(*tx) error) error {
 func (s *Store) run(ctx context.Context, op string, opts *sql.TxOptions, fn func(*tx) error) error {
 	start := time.Now()
 	var unknown bool
-	for attempt := 1; ; attempt++ {
+	var conflicts, losses int
+	for {
 		committing, err := s.attempt(ctx, op, opts, unknown, fn)
 		if err == nil {
 			return nil
 		}
-		if !retryable(err) || ctx.Err() != nil || attempt == maxAttempts || time.Since(start) > retryFor {
+		failures := &conflicts
+		if isKind(err, Unavailable) {
+			failures = &losses
+		}
+		*failures++
+		if !retryable(err) || ctx.Err() != nil || *failures == maxAttempts || time.Since(start) > retryFor {
 			return wrap(ctx, op, err)
 		}
 		unknown = unknown || committing && isKind(err, Unavailable)
 		s.log.LogAttrs(ctx, slog.LevelDebug, "running a transaction again",
-			slog.String("op", op), slog.Int("attempt", attempt), slog.Any("error", err))
-		if !pause(ctx, attempt) {
+			slog.String("op", op), slog.Int("failures", *failures), slog.Any("error", err))
+		if !pause(ctx, *failures) {
 			return wrap(ctx, op, err)
 		}
 	}
 }
 
-// pause sleeps for a random time below a bound that doubles with each attempt.
-func pause(ctx context.Context, attempt int) bool {
-	t := time.NewTimer(rand.N(min(firstPause<<attempt, maxPause)))
+// pause sleeps for a random time below a bound that doubles with each failure.
+func pause(ctx context.Context, failures int) bool {
+	t := time.NewTimer(rand.N(min(firstPause<<failures, maxPause)))
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -89,6 +89,22 @@ func retries(t *testing.T, target Target) {
 	if !errors.As(err, &engine) || engine.Kind != store.Contention || in.attempts.Load() > 10 {
 		t.Errorf("for ever: %d attempts, %v", in.attempts.Load(), err)
 	}
+	var n atomic.Int32
+	q = f.requests(1)[0]
+	in.set(func(p store.Point) error { // a server that was away, and the rush when it is back
+		if p.Stage != store.StageCommit || n.Add(1) > 9 {
+			return nil
+		}
+		if n.Load() < 7 {
+			return conflicts["lost"]
+		}
+		return conflicts["deadlock"]
+	})
+	got, err := f.Begin(f.ctx, f.bindTo(q, p))
+	in.want.Store(nil)
+	if err != nil || got.State != arq.Bound || in.attempts.Load() != 10 {
+		t.Errorf("lost and then conflicting: %s after %d attempts, %v", got.State, in.attempts.Load(), err)
+	}
 	if used := f.db.Stats().InUse; used != 0 {
 		t.Errorf("%d connections still in use", used)
 	}
@@ -114,6 +130,12 @@ func lostCommit(t *testing.T, target Target) {
 	}
 	if got.State != arq.Bound || got.Handle == nil || held != 1 {
 		t.Errorf("bound %+v, %d handles held", got, held)
+	}
+	var none *arq.NotFoundError
+	nothing := f.requests(1)[0]
+	lose()
+	if got, err := f.Begin(f.ctx, arq.Bind{UUID: nothing.UUID, DeviceRPUUID: "no such"}); !errors.As(err, &none) || got.State != arq.BindFailed {
+		t.Errorf("refusal: %s, %v", got.State, err)
 	}
 	lose()
 	r, err := f.Release(f.ctx, q.UUID, arq.LeaveUnbind)
