@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 
 // ConnectConfig says how an agent calls the conductor; its zero value is the default.
 type ConnectConfig struct {
-	// Cap is the ceiling of outgoing calls ([upgrade_levels] conductor); zero means the default, 1.1.
+	// Cap is the ceiling of outgoing calls ([upgrade_levels] conductor), 1.0 or 1.1; zero means the default, 1.1. Connect
+	// refuses others.
 	Cap       rpc.Version
 	Timeout   time.Duration // of a call, [DEFAULT] rpc_response_timeout; 0 is 60 s
 	RouteWait time.Duration // how long a call waits for a conductor to exist; 0 fails it at once
@@ -35,17 +37,13 @@ func Connect(t rpc.Transport, cfg ConnectConfig) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := cyborgrpc.DefaultLimits()
-	if !cfg.Cap.IsZero() {
-		limits.Conductor = cfg.Cap
-	}
 	wire := cyborgrpc.NewWire(registry)
 	client := rpc.NewClient(t, rpc.ClientConfig{
 		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: cfg.Logger, Timeout: cfg.Timeout, RouteWait: cfg.RouteWait,
 	})
-	conductor, err := cyborgrpc.NewConductorAPI(client, wire, limits)
+	conductor, err := cyborgrpc.NewConductorAPI(client, wire, cyborgrpc.Limits{Conductor: cfg.Cap})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, client.Close(context.Background()))
 	}
 	objects, err := cyborg.Remote(registry, conductor.Indirection())
 	if err != nil {

@@ -37,6 +37,7 @@ func TestMalformedConfiguration(t *testing.T) {
 		"cap malformed":   {"[upgrade_levels]\n\nconductor = 1\n", []string{"conductor", "cyborg.conf:3", `"1"`}},
 		"cap unsupported": {"[upgrade_levels]\nconductor = 1.2\n", []string{"conductor", "cyborg.conf:2", "1.2", "1.0, 1.1"}},
 		"agent cap":       {"[upgrade_levels]\nagent = 1.1\n", []string{"agent", "cyborg.conf:2", "1.1", "1.0"}},
+		"cap with blanks": {"[upgrade_levels]\nconductor = \" 1.1 \"\n", []string{"conductor", "cyborg.conf:2", `" 1.1 "`}},
 		"transport_url":   {"[DEFAULT]\ntransport_url = rabbit://guest:hunter2@h:port/\n", []string{"transport_url", "cyborg.conf:2", "port"}},
 		"scheme":          {"[DEFAULT]\ntransport_url = kombu://h/\n", []string{"transport_url", "cyborg.conf:2", "kombu"}},
 		"rabbit option":   {"[oslo_messaging_rabbit]\nkombu_compression = bz2\n", []string{"kombu_compression", "cyborg.conf:2", "bz2", "gzip"}},
@@ -45,9 +46,11 @@ func TestMalformedConfiguration(t *testing.T) {
 			"[agent]\nenabled_drivers = pci_driver\n[pci]\ndevice_spec = {\"vendor_id\": \"10de\", \"managed\": false}\n[upgrade_levels]\nconductor = 1.0\n",
 			[]string{"pci_driver", "managed", "1.1", "[upgrade_levels] conductor = 1.0"},
 		},
+		"no driver": {"[agent]\nenabled_drivers =\n", []string{"enabled_drivers"}},
 		"several": {
-			"[DEFAULT]\ntransport_url = kombu://h/\n[agent]\nenabled_drivers = none_such\n",
-			[]string{"kombu", "none_such"},
+			"[DEFAULT]\ntransport_url = kombu://h/\nrpc_response_timeout = soon\n[agent]\nenabled_drivers = none_such\n" +
+				"[upgrade_levels]\nconductor = auto\n[oslo_messaging_rabbit]\nheartbeat_rate = fast\nkombu_compression = lz\n",
+			[]string{"cyborg.conf:2", "kombu:", "cyborg.conf:10", "none_such", "cyborg.conf:3", "cyborg.conf:7", "cyborg.conf:9"},
 		},
 		"half a value": {
 			"[pci]\ndevice_spec = {\"vendor_id\": \"8086\",\n# a comment\n    \"product_id\": \"2000\"}\n",

@@ -155,6 +155,16 @@ func (c *Config) Check() error {
 	return errors.Join(problems...)
 }
 
+// CheckAll joins what [Config.Check] finds and what a daemon's own checks find beside it; extra may be nil. An option
+// whose value is not valid reads as unset there.
+func (c *Config) CheckAll(extra func(*Config) error) error {
+	problems := c.Check()
+	if extra != nil {
+		problems = errors.Join(problems, extra(c))
+	}
+	return problems
+}
+
 // Args returns the words of the command line that are no options: the
 // sub-command.
 func (c *Config) Args() []string { return slices.Clone(c.line.rest) }

@@ -105,6 +105,7 @@ func TestVersionCaps(t *testing.T) {
 		{"conductor", "", "MAJOR.MINOR"},
 		{"conductor", "1.01", "MAJOR.MINOR"},
 		{"conductor", "1.1.0", "MAJOR.MINOR"},
+		{"conductor", `" 1.1 "`, "MAJOR.MINOR"},
 		{"conductor", "v1.1", "MAJOR.MINOR"},
 		{"conductor", "1.2", "not supported by this client"},
 		{"conductor", "2.0", "not supported by this client"},
@@ -255,6 +256,13 @@ func TestCheckConfigRunsTheDaemonsOwnChecks(t *testing.T) {
 	code := CheckConfig(realSchema(t), Source{Root: t.TempDir()}, &out, &problems, func(*Config) error { return errors.New("spec is wrong") })
 	if code != 1 || !strings.Contains(problems.String(), "error: spec is wrong") {
 		t.Errorf("code %d, problems %q", code, problems.String())
+	}
+	problems.Reset()
+	code = CheckConfig(realSchema(t), Source{Root: t.TempDir(), Environ: []string{"OS_API__PORT=x"}}, &out, &problems, func(*Config) error {
+		return &FileError{Err: errors.New("and a second")}
+	})
+	if code != 1 || !strings.Contains(problems.String(), "and a second") || !strings.Contains(problems.String(), "error: option [api] port") {
+		t.Errorf("beside a value that is not valid: code %d, problems %q", code, problems.String())
 	}
 }
 

@@ -22,6 +22,8 @@ type Setting struct {
 	Origin Origin
 	// Inert tells that the daemons ignore the option.
 	Inert bool
+	// Invalid tells that there is no value to show because it is not valid.
+	Invalid bool
 }
 
 // Effective returns every declared option with its value, secrets masked,
@@ -41,7 +43,7 @@ func (c *Config) show(i int, d declared) []Setting {
 	values, list := r.value.([]string)
 	switch {
 	case r.err != nil:
-		one.Text = "not valid"
+		one.Text, one.Invalid = "not valid", true
 	case r.value == nil:
 		one.Unset = true
 	case d.Secret && pythonText(r.value) != "":

@@ -14,7 +14,6 @@ var versionForm = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`)
 func versionCap(allowed ...string) func(string) error {
 	list := strings.Join(allowed, ", ")
 	return func(text string) error {
-		text = strings.TrimSpace(text)
 		switch {
 		case strings.EqualFold(text, "auto"):
 			return fmt.Errorf("%q is not supported; set the version by hand, allowed are %s", text, list)

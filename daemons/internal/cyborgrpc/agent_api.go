@@ -11,8 +11,11 @@ type AgentAPI struct {
 	remote rpc.Remote
 }
 
-// NewAgentAPI makes the client under the cap of limits.
+// NewAgentAPI makes the client under the cap of limits. Only what [ParseLimits] gives and zero are caps of agents.
 func NewAgentAPI(client *rpc.Client, limits Limits) *AgentAPI {
+	if limits.Agent.IsZero() {
+		limits.Agent = DefaultLimits().Agent
+	}
 	return &AgentAPI{remote: rpc.Remote{Client: client, Target: rpc.Target{Topic: AgentTopic}, Cap: limits.Agent}}
 }
 

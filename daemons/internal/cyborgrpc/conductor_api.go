@@ -18,10 +18,14 @@ type ConductorAPI struct {
 	wire    Wire
 }
 
-// NewConductorAPI makes the client under the cap of limits. The rpc client's serializer must be wire.
+// NewConductorAPI makes the client under the cap of limits; one that it does not support is a *[CapError]. The rpc
+// client's serializer must be wire.
 func NewConductorAPI(client *rpc.Client, wire Wire, limits Limits) (*ConductorAPI, error) {
 	objects, err := ObjectMethods()
 	if err != nil {
+		return nil, err
+	}
+	if limits, err = limits.checked(); err != nil {
 		return nil, err
 	}
 	return &ConductorAPI{

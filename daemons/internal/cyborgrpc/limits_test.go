@@ -11,6 +11,7 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
 	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/memory"
 )
 
 // TestParseLimits: caps are numbers that this client supports; everything else names option, value and what is
@@ -105,6 +106,30 @@ func TestConductorCaps(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestNoClientWithoutCap: a zero cap is the default, and a client is not made with one that it does not support.
+func TestNoClientWithoutCap(t *testing.T) {
+	t.Parallel()
+	client := rpc.NewClient(memory.New(), rpc.ClientConfig{})
+	t.Cleanup(func() {
+		if err := client.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, tt := range map[string]struct{ limit, want rpc.Version }{
+		"zero": {want: rpc.Version{Major: 1, Minor: 1}}, "1.0": {limit: rpc.Version{Major: 1}, want: rpc.Version{Major: 1}},
+		"1.2": {limit: rpc.Version{Major: 1, Minor: 2}}, "2.0": {limit: rpc.Version{Major: 2}}, "0.9": {limit: rpc.Version{Minor: 9}},
+	} {
+		conductor, err := cyborgrpc.NewConductorAPI(client, cyborgrpc.NewWire(registry(t)), cyborgrpc.Limits{Conductor: tt.limit})
+		var bad *cyborgrpc.CapError
+		switch {
+		case tt.want.IsZero() && !errors.As(err, &bad):
+			t.Errorf("%s: %v, want *CapError", name, err)
+		case !tt.want.IsZero() && (err != nil || conductor.Cap() != tt.want):
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

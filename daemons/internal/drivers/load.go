@@ -23,6 +23,9 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("[agent] enabled_drivers: there is no driver %q; known are %s", e.Driver, strings.Join(e.Known, ", "))
 }
 
+// ErrNoDriver: [agent] enabled_drivers is empty.
+var ErrNoDriver = errors.New("[agent] enabled_drivers: no driver is enabled")
+
 // Host is what drivers need of the machine.
 type Host struct {
 	PCI    pcidriver.Scanner
@@ -48,8 +51,11 @@ func OptionsOf(cfg *config.Config) Options {
 }
 
 // Load makes the enabled drivers in their order. Everything that is wrong with them and their options is reported
-// at once, as *[agent.ConfigError].
+// at once, as *[agent.ConfigError]; that includes [ErrNoDriver].
 func Load(o Options, host Host) ([]agent.Driver, error) {
+	if len(o.Enabled) == 0 {
+		return nil, &agent.ConfigError{Err: ErrNoDriver}
+	}
 	var made []agent.Driver
 	var problems []error
 	for _, name := range o.Enabled {

@@ -16,13 +16,13 @@ const rabbitGroup = "oslo_messaging_rabbit"
 // Open makes the transport of a configuration. Everything that is wrong is reported at once, each problem with the
 // place where the option stands. It connects to nothing.
 func Open(cfg *config.Config, log *slog.Logger) (*amqp.Transport, error) {
-	c, err := transportConfig(cfg, log)
-	if err != nil {
-		return nil, err
-	}
+	c, problems := transportConfig(cfg, log)
 	t, err := amqp.Open(c)
-	if err != nil {
-		return nil, fmt.Errorf("message bus (transport_url from %s): %w", cfg.Origin("DEFAULT", "transport_url"), err)
+	switch {
+	case err != nil:
+		return nil, errors.Join(problems, fmt.Errorf("message bus (transport_url from %s): %w", cfg.Origin("DEFAULT", "transport_url"), err))
+	case problems != nil:
+		return nil, errors.Join(problems, t.Close(context.Background()))
 	}
 	return t, nil
 }
@@ -55,7 +55,7 @@ func transportConfig(cfg *config.Config, log *slog.Logger) (amqp.Config, error) 
 	var problems []error
 	for _, s := range cfg.Effective() {
 		name := s.Name.Option
-		if s.Name.Group != rabbitGroup || !cfg.IsSet(rabbitGroup, name) && name != "hostname" && name != "processname" {
+		if s.Invalid || s.Name.Group != rabbitGroup || !cfg.IsSet(rabbitGroup, name) && name != "hostname" && name != "processname" {
 			continue
 		}
 		if err := c.Options.Set(name, s.Text); err != nil {

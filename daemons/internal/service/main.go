@@ -27,8 +27,9 @@ type Invocation struct {
 	Stdout, Stderr io.Writer
 	// Options are declared beside the table all daemons share.
 	Options []config.Option
-	// Check adds the daemon's own checks of a valid configuration; it must
-	// report every problem. May be nil.
+	// Check adds the daemon's own checks; it must report every problem. An
+	// option whose value is not valid, which is reported beside it, reads as
+	// unset. May be nil.
 	Check func(*config.Config) error
 }
 
@@ -75,17 +76,15 @@ func (v Invocation) fail(err error) int {
 // Open reads and checks the configuration and opens the log. The caller closes
 // the process's Logger.
 func Open(v Invocation, schema *config.Schema, source config.Source) (*Process, error) {
-	c, err := config.Load(schema, source)
+	c, err := config.Read(schema, source)
 	if err != nil {
 		return nil, err
 	}
 	if words := c.Args(); len(words) > 0 {
 		return nil, &config.ArgumentError{Argument: words[0], Reason: "not known to this program"}
 	}
-	if v.Check != nil {
-		if err := v.Check(c); err != nil {
-			return nil, err
-		}
+	if err := c.CheckAll(v.Check); err != nil {
+		return nil, err
 	}
 	logger, err := NewLogger(LogConfigOf(v, c))
 	if err != nil {
