@@ -106,14 +106,14 @@ func decisions(rounds, n, hosts int) (out [3]time.Duration, err error) {
 // runs times a first and an unchanged report of n devices on the in-memory store and Placement.
 func runs(rounds, n int) (first, again time.Duration, err error) {
 	ctx := context.Background()
-	var firsts, agains []time.Duration
+	var firsts, repeats []time.Duration
 	for range rounds {
 		var p reconciletest.Placement
 		if _, err := p.CreateProvider("", host, ""); err != nil {
 			return 0, 0, err
 		}
 		runner := &reconcile.Runner{Store: &reconciletest.Store{}, Placement: &p}
-		for _, into := range []*[]time.Duration{&firsts, &agains} {
+		for _, into := range []*[]time.Duration{&firsts, &repeats} {
 			want := report(n)
 			var failed error
 			*into = append(*into, timed(func() { failed = do(ctx, runner, want) }))
@@ -123,8 +123,8 @@ func runs(rounds, n int) (first, again time.Duration, err error) {
 		}
 	}
 	slices.Sort(firsts)
-	slices.Sort(agains)
-	return firsts[rounds/2], agains[rounds/2], nil
+	slices.Sort(repeats)
+	return firsts[rounds/2], repeats[rounds/2], nil
 }
 
 // stored are the rows of a report and what Placement shows of them; no text is shared with another report.
@@ -168,8 +168,10 @@ func report(n int) []reconcile.Device {
 			Deployables: []reconcile.Deployable{{
 				Name: fmt.Sprintf("%s_%d", host, i), NumAccelerators: 1, DriverName: &driver,
 				Attributes: []reconcile.Attribute{
-					{Key: "rc", Value: "CUSTOM_PCI"}, {Key: "trait0", Value: "OWNER_CYBORG"},
-					{Key: "trait1", Value: "CUSTOM_PCI_NVIDIA"}, {Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_25B6"},
+					{Key: "rc", Value: "CUSTOM_PCI"},
+					{Key: "trait0", Value: "OWNER_CYBORG"},
+					{Key: "trait1", Value: "CUSTOM_PCI_NVIDIA"},
+					{Key: "trait2", Value: "CUSTOM_PCI_PRODUCT_ID_25B6"},
 				},
 				Handles: []reconcile.Handle{{Type: arq.HandlePCI, Info: strings.Clone(info)}},
 			}},

@@ -108,7 +108,8 @@ func device(host string, i, handles int) *cyborg.DriverDevice {
 		DeployableList: ovo.Of([]*cyborg.DriverDeployable{{
 			Name: ovo.Of(fmt.Sprintf("%s_%04d", host, i)), NumAccelerators: ovo.Of(int64(handles)), DriverName: ovo.NullOf("TEST"),
 			AttributeList: ovo.NullOf([]*cyborg.DriverAttribute{
-				{Key: ovo.Of("rc"), Value: ovo.Of("CUSTOM_PCI")}, {Key: ovo.Of("trait0"), Value: ovo.Of("OWNER_CYBORG")},
+				{Key: ovo.Of("rc"), Value: ovo.Of("CUSTOM_PCI")},
+				{Key: ovo.Of("trait0"), Value: ovo.Of("OWNER_CYBORG")},
 				{Key: ovo.Of("trait1"), Value: ovo.Of("CUSTOM_PCI_PRODUCT_ID_BEEF")},
 			}),
 			AttachHandleList: ovo.NullOf(list),

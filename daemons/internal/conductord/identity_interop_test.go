@@ -56,8 +56,10 @@ func (s *stack) personas() {
 		name, project string
 		roles         []string
 	}{
-		{"placement", "service", []string{"service", "admin"}}, {"cyborg", "service", []string{"service", "admin"}},
-		{"nova", "service", []string{"service"}}, {"demo", "demo", []string{"member"}},
+		{"placement", "service", []string{"service", "admin"}},
+		{"cyborg", "service", []string{"service", "admin"}},
+		{"nova", "service", []string{"service"}},
+		{"demo", "demo", []string{"member"}},
 	} {
 		id := s.create("user", map[string]any{"name": user.name, "password": stackPassword, "domain_id": "default"})
 		for _, role := range user.roles {
