@@ -119,3 +119,62 @@ func faultAt(t *testing.T, at int32, fault func(http.RoundTripper, *http.Request
 	}
 	return true
 }
+
+// TestPlacementFaultAtEveryChange: the same for a report that changes, adds, removes and retains devices: the rows and
+// providers of at most one device differ from those of an undisturbed report, and the next one repairs it.
+func TestPlacementFaultAtEveryChange(t *testing.T) {
+	t.Parallel()
+	run := func(t *testing.T, transport func(http.RoundTripper) http.RoundTripper) (r *rig, s *crashScene, err error) {
+		t.Helper()
+		s = newCrashScene(t)
+		r = newRig(t, rigConfig{File: s.file, Placement: transport(placementtest.Client(s.h).Transport), Configure: func(c *conductor.Config) { c.PlacementWorkers = 1 }})
+		return r, s, r.conductor.ReportData(as(t, true, ""), hostname, crashAfter())
+	}
+	r, s, err := run(t, func(next http.RoundTripper) http.RoundTripper { return next })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := r.state(t, s.h)
+	for name, fault := range placementFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for at := int32(0); ; at++ {
+				b := &broken{at: at, fault: fault}
+				r, s, err := run(t, func(next http.RoundTripper) http.RoundTripper {
+					b.RoundTripper = next
+					return b
+				})
+				if !b.hit.Load() {
+					if at < 10 {
+						t.Errorf("only %d calls were broken", at)
+					}
+					r.stop()
+					return
+				}
+				if others := disturbed(difference(want, r.state(t, s.h))); err == nil && len(others) > 1 {
+					t.Errorf("call %d (%s): several devices differ: %v", at, b.path, others)
+				}
+				if err := r.conductor.ReportData(as(t, true, ""), hostname, crashAfter()); err != nil {
+					t.Fatalf("call %d (%s): the next report: %v", at, b.path, err)
+				}
+				if diff := cmp.Diff(want, r.state(t, s.h)); diff != "" {
+					t.Errorf("call %d (%s): %s", at, b.path, diff)
+				}
+				r.stop()
+			}
+		})
+	}
+}
+
+// disturbed are the deployables that lines speak of.
+func disturbed(lines []string) map[string]bool {
+	found := map[string]bool{}
+	for _, line := range lines {
+		for i := range 10 {
+			if strings.Contains(line, crashName(i)) {
+				found[crashName(i)] = true
+			}
+		}
+	}
+	return found
+}
