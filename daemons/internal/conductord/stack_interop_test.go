@@ -23,9 +23,6 @@ import (
 
 	_ "github.com/go-sql-driver/mysql" // the databases of the peers
 	"github.com/google/uuid"
-
-	"github.com/go-cyborg/cyborg/daemons/internal/conductord"
-	"github.com/go-cyborg/cyborg/daemons/internal/service"
 )
 
 // stack is a real Keystone and Placement out of the peers' root, a Nova that takes every event, a vhost and databases.
@@ -77,6 +74,7 @@ func newStack(t *testing.T) *stack {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport = pool // the usual one keeps two connections, fewer than the conductor uses
 	s.front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.seen = append(s.seen, r.Method+" "+r.URL.RequestURI())
@@ -359,48 +357,4 @@ func (s *stack) call(token, method, url string, body any, headers ...string) (in
 	var answer map[string]any
 	_ = json.NewDecoder(resp.Body).Decode(&answer) // an empty body stays nil
 	return resp.StatusCode, resp.Header, answer
-}
-
-// goConductor runs our conductor in this process until stop is called.
-func (s *stack) goConductor(config string) (stop func()) {
-	s.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan int, 1)
-	log, err := os.Create(filepath.Join(s.root, s.dir, "go-conductor.log"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	go func() {
-		ended <- conductord.Daemon{}.Main(ctx, service.Invocation{
-			Args: []string{"--config-file", filepath.Join(s.root, s.dir, config)}, Stdout: log, Stderr: log,
-		})
-	}()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if code := <-ended; code != 0 {
-			s.t.Errorf("the Go conductor ended with %d", code)
-		}
-		log.Close()
-	})
-	s.t.Cleanup(stop)
-	s.consumed(log.Name())
-	return stop
-}
-
-// pythonConductor runs the peer's.
-func (s *stack) pythonConductor(config string) (stop func()) {
-	s.t.Helper()
-	log := s.dir + "/python-conductor.log"
-	d := s.start("cyborg-conductor", "cyborg-conductor", "--config-file", s.dir+"/"+config, "--log-file", log)
-	s.consumed(d.log, s.root+log)
-	return d.stop
-}
-
-// consumed waits until exactly one conductor serves the topic.
-func (s *stack) consumed(logs ...string) {
-	s.t.Helper()
-	s.until("a conductor consumes", func() bool {
-		out, err := exec.Command("rabbitmqctl", "-q", "list_queues", "-p", s.name, "name", "consumers").Output()
-		return err == nil && strings.Contains(string(out), "cyborg-conductor\t1")
-	}, logs...)
 }
