@@ -61,7 +61,8 @@ func speedDevices(host string, n int) []*cyborg.DriverDevice {
 			DeployableList: ovo.Of([]*cyborg.DriverDeployable{{
 				Name: ovo.Of(fmt.Sprintf("%s_%04d", host, i)), NumAccelerators: ovo.Of[int64](1), DriverName: ovo.NullOf("TEST"),
 				AttributeList: ovo.NullOf([]*cyborg.DriverAttribute{
-					{Key: ovo.Of("rc"), Value: ovo.Of("CUSTOM_PCI")}, {Key: ovo.Of("trait0"), Value: ovo.Of("OWNER_CYBORG")},
+					{Key: ovo.Of("rc"), Value: ovo.Of("CUSTOM_PCI")},
+					{Key: ovo.Of("trait0"), Value: ovo.Of("OWNER_CYBORG")},
 					{Key: ovo.Of("trait1"), Value: ovo.Of("CUSTOM_PCI_PRODUCT_ID_BEEF")},
 				}),
 				AttachHandleList: ovo.NullOf([]*cyborg.DriverAttachHandle{{AttachType: ovo.Of("PCI"), AttachInfo: ovo.Of(address), InUse: ovo.Of(false)}}),

@@ -243,8 +243,13 @@ func TestToolUsage(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t)
 	for _, args := range [][]string{
-		{"plan"}, {"plan", "x", "--hostname", "h"}, {"plan", "--hostname", "elsewhere"}, {"plan", "--hostname", "h", "--report", "/nonexistent"},
-		{"forget-host"}, {"forget-host", "a", "b"}, {"remember", "plan"},
+		{"plan"},
+		{"plan", "x", "--hostname", "h"},
+		{"plan", "--hostname", "elsewhere"},
+		{"plan", "--hostname", "h", "--report", "/nonexistent"},
+		{"forget-host"},
+		{"forget-host", "a", "b"},
+		{"remember", "plan"},
 	} {
 		if code, _, stderr := w.run(args...); code == 0 || stderr == "" {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)
