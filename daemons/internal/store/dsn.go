@@ -208,13 +208,15 @@ func (c Config) sqliteDSN(u dbURL) (string, error) {
 	if mode != "" {
 		q.Set("mode", mode)
 	}
-	path := strings.TrimPrefix(u.database, "file:")
-	abs, err := filepath.Abs(path)
+	path, err := u.file()
 	if err != nil {
 		return "", fmt.Errorf("[database] connection: %w", err)
 	}
-	return (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String(), nil
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String(), nil
 }
+
+// file is the absolute path of a SQLite URL.
+func (u dbURL) file() (string, error) { return filepath.Abs(strings.TrimPrefix(u.database, "file:")) }
 
 // inMemory reports whether a SQLite URL names no file.
 func (u dbURL) inMemory() bool {

@@ -88,7 +88,7 @@ func Connect(ctx context.Context, cfg Config) (*Store, error) {
 		writer: make(chan struct{}, 1),
 	}
 	if err := s.firstConnection(ctx, cfg); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(u.fileError(err), db.Close())
 	}
 	return s, nil
 }

@@ -239,7 +239,8 @@ func TestSQLiteTroubles(t *testing.T) {
 	if _, err := readOnly.CreateProfile(ctx, profile); kind(err) != store.ReadOnly {
 		t.Errorf("read-only: %v", err)
 	}
-	if _, err := store.Connect(ctx, store.Config{URL: "sqlite:///" + filepath.Join(dir, "no", "c.sqlite")}); kind(err) != store.Unavailable {
+	if _, err := store.Connect(ctx, store.Config{URL: "sqlite:///" + filepath.Join(dir, "no", "c.sqlite")}); kind(err) != store.Unavailable ||
+		!strings.Contains(err.Error(), filepath.Join(dir, "no")+": no such file or directory") {
 		t.Errorf("no directory: %v", err)
 	}
 	text := filepath.Join(dir, "text")
