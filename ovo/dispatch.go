@@ -289,10 +289,25 @@ func (p *argument) read(d *decoder, raw json.RawMessage, v reflect.Value) error 
 		}
 		return p.carrier.assign(v, def)
 	}
+	null := d.r.Peek() == pyjson.Null
 	if err := p.carrier.decode(d, v); err != nil {
 		return err
 	}
+	if null && !p.takesNone() {
+		return &TypeError{"None is no " + v.Type().String()}
+	}
 	return d.r.End()
+}
+
+// takesNone says whether None can be told from other values of the parameter, or is what it is without an argument. An empty text or false
+// that nobody sent must not reach a method.
+func (p *argument) takesNone() bool {
+	switch p.goType.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice:
+		return true
+	default:
+		return p.hasDefault && p.def == "None"
+	}
 }
 
 // keyword is an argument that was sent by name.

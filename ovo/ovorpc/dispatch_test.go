@@ -130,6 +130,7 @@ func TestFailuresPropagate(t *testing.T) {
 		"major":        func() error { return classAction(t, s, "Thing", "get", ovo.Manifest{"Thing": "2.0"}, `[1]`) },
 		"missing":      func() error { return classAction(t, s, "Thing", "get", m, `[]`) },
 		"too many":     func() error { return classAction(t, s, "Thing", "get", m, `[1, 2]`) },
+		"None":         func() error { return classAction(t, s, "Thing", "get", m, `[null]`) },
 		"ill-typed":    func() error { return classAction(t, s, "Thing", "get", m, `["x"]`) },
 		"no list":      func() error { return classAction(t, s, "Thing", "get", m, `{}`) },
 		"wrong method": func() error { return classAction(t, s, "Thing", "add", m, `[1]`) },

@@ -291,6 +291,10 @@ func TestIntegrationBadCalls(t *testing.T) {
 	startLab(t, file, slog.New(log))
 	p := newPeer(t, file)
 	u := reportFake(t, p)
+	expected, err := json.Marshal(u.Expected.Dict())
+	if err != nil {
+		t.Fatal(err)
+	}
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	m := ovo.Manifest{"AttachHandle": "1.1", "DeviceList": "1.0", "Device": "1.5", "LabEcho": "1.0", "LabCounter": "1.1"}
 	good, err := ovoRegistry(t).Append(nil, counter(1))
@@ -336,6 +340,7 @@ func TestIntegrationBadCalls(t *testing.T) {
 		"instance as class":      class("LabCounter", "add", `[1]`, `{}`),
 		"missing argument":       class("AttachHandle", "update_attach_info", `["u"]`, `{}`),
 		"ill-typed argument":     class("AttachHandle", "update_attach_info", fmt.Sprintf(`[%q, 1, "{}", true]`, u.UUID), `{}`),
+		"None for a text":        class("AttachHandle", "update_attach_info", fmt.Sprintf(`[%q, %s, null, false]`, u.UUID, expected), `{}`),
 		"expected without a key": class("AttachHandle", "update_attach_info", fmt.Sprintf(`[%q, {}, "{}", false]`, u.UUID), `{}`),
 		"unknown keyword":        class("LabEcho", "echo", `["x"]`, `{"force": true}`),
 		"argument twice":         class("LabEcho", "echo", `["x"]`, `{"nonce": "y"}`),

@@ -1,6 +1,7 @@
 package cyborgrpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,6 +111,9 @@ func (w Wire) Deserialize(ctx context.Context, raw json.RawMessage, v any) error
 	case *[]ReportedDevice:
 		return w.readReport(raw, v)
 	case **cyborg.ExtARQ, **cyborg.DeviceProfile:
+		if string(bytes.TrimSpace(raw)) == "null" { // no method takes or returns None in their place
+			return &ovo.TypeError{Message: "an object is required, not None"}
+		}
 		return ovo.Serializer{Registry: w.registry}.Deserialize(ctx, raw, v)
 	}
 	return rpc.JSON{}.Deserialize(ctx, raw, v)

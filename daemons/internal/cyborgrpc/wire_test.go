@@ -159,6 +159,20 @@ func TestMalformedDeviceLeavesTheOthers(t *testing.T) {
 	}
 }
 
+// TestNoneIsNoObject: where a request or an answer must hold an object, null is refused, not handed on as nil.
+func TestNoneIsNoObject(t *testing.T) {
+	t.Parallel()
+	wire := cyborgrpc.NewWire(registry(t))
+	var arq *cyborg.ExtARQ
+	var profile *cyborg.DeviceProfile
+	for _, into := range []any{&arq, &profile} {
+		var bad *ovo.TypeError
+		if err := wire.Deserialize(t.Context(), json.RawMessage(" null"), into); !errors.As(err, &bad) {
+			t.Errorf("%T: %v, want *ovo.TypeError", into, err)
+		}
+	}
+}
+
 // TestGroupsKeepTheirOrder: on the bus and back.
 func TestGroupsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
