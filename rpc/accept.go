@@ -40,11 +40,12 @@ func (a *acceptor) Listening(up bool) {
 func (a *acceptor) Deliver(ctx context.Context, d Delivery) {
 	arrived := time.Now()
 	q := &incoming{}
-	err := q.wire.Decode(d.Body)
 	if d.Invalid != nil {
-		err = d.Invalid
+		q.wire.Salvage(d.Body)
+		a.refuse(q, d, d.Invalid)
+		return
 	}
-	if err != nil {
+	if err := q.wire.Decode(d.Body); err != nil {
 		a.refuse(q, d, err)
 		return
 	}

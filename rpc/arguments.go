@@ -235,7 +235,7 @@ func decodeMap(ctx context.Context, s Serializer, method string, raw json.RawMes
 }
 
 func badArguments(format string, values ...any) error {
-	return &RemoteError{Class: ErrBadArguments, Message: fmt.Sprintf(format, values...)}
+	return &refusal{&RemoteError{Class: ErrBadArguments, Message: fmt.Sprintf(format, values...)}}
 }
 
 // argumentError says that the value of an argument cannot be decoded. Unless the cause has a row in the exception table, the

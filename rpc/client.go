@@ -214,7 +214,9 @@ func (l *replyListener) renewal() <-chan struct{} {
 func (l *replyListener) Deliver(_ context.Context, d Delivery) {
 	if d.Invalid != nil {
 		_ = d.Settle(false)
-		l.reject(d.Invalid)
+		var reply wire.Reply
+		reply.Salvage(d.Body)
+		l.reject(reply.MsgID, d.Invalid)
 		return
 	}
 	_ = d.Settle(true)
@@ -228,7 +230,7 @@ func (l *replyListener) Deliver(_ context.Context, d Delivery) {
 func (l *replyListener) take(body []byte) {
 	var reply wire.Reply
 	if err := reply.Decode(body); err != nil {
-		l.reject(err)
+		l.reject(reply.MsgID, err)
 		return
 	}
 	l.mu.Lock()
@@ -238,13 +240,14 @@ func (l *replyListener) take(body []byte) {
 	}
 	l.mu.Unlock()
 	if w == nil {
-		l.client.log.Debug("reply to nobody", "message_id", reply.MsgID)
+		l.client.log.Info("reply to nobody", "message_id", reply.MsgID)
+		l.client.observe(Event{Kind: EventStray, Link: "replies", Queue: l.queue, MessageID: reply.MsgID})
 	}
 }
 
-func (l *replyListener) reject(err error) {
-	l.client.log.Warn("reply that cannot be used", "queue", l.queue, "error", err)
-	l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, Err: err})
+func (l *replyListener) reject(id string, err error) {
+	l.client.log.Warn("reply that cannot be used", "message_id", id, "queue", l.queue, "error", err)
+	l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, MessageID: id, Err: err})
 }
 
 func (l *replyListener) add(id string, w *waiter) {

@@ -24,6 +24,8 @@ const (
 	EventUnblocked    EventKind = "unblocked"     // the broker takes messages again
 	EventReturned     EventKind = "returned"      // no queue for a message
 	EventRejected     EventKind = "rejected"      // a message that could not be read
+	EventRefused      EventKind = "refused"       // a request for a method, version or arguments that the server does not have
+	EventStray        EventKind = "stray"         // a reply that nobody waits for: late, repeated or misdirected
 	EventDuplicate    EventKind = "duplicate"     // a request that was run already
 	EventExpired      EventKind = "expired"       // a request that waited here longer than its caller does
 	EventReplyDropped EventKind = "reply_dropped" // a reply whose queue does not exist

@@ -54,7 +54,7 @@ func (a *acceptor) invoke(ctx context.Context, q *incoming) (any, error) {
 		}()
 		h, args, err := d.find(a.cfg.Endpoints)
 		if err != nil {
-			return err
+			return &refusal{err}
 		}
 		result, err = h(ctx, a.cfg.Serializer, args)
 		return err
@@ -89,6 +89,11 @@ func (a *acceptor) encodeResult(ctx context.Context, result any) (json.RawMessag
 	return raw, nil
 }
 
+// refusal is the error of a request for a method, version or arguments that no endpoint has.
+type refusal struct{ error }
+
+func (e *refusal) Unwrap() error { return e.error }
+
 // panicError is what a panic of a handler becomes.
 type panicError struct {
 	value any
@@ -110,15 +115,19 @@ func (a *acceptor) failure(q *incoming, err error) []byte {
 	}
 	var p *panicError
 	var bad *argumentError
+	var unfit *refusal
 	switch {
 	case errors.As(err, &p):
 		log.Error("rpc handler panicked", "panic", fmt.Sprint(p.value), "stack", string(p.stack))
 		r = nil
+	case errors.As(err, &bad), errors.As(err, &unfit):
+		log.Info("rpc request refused", "error", err)
+		a.observe(Event{Kind: EventRefused, Link: a.cfg.Target.Topic, MessageID: q.wire.MsgID, Err: err})
+		if r == nil {
+			r = &RemoteError{Class: Class{"builtins", "ValueError"}, Message: bad.Error()}
+		}
 	case expected:
 		log.Debug("rpc request failed", "error", err)
-	case errors.As(err, &bad):
-		log.Info("rpc request refused", "error", err)
-		r = &RemoteError{Class: Class{"builtins", "ValueError"}, Message: bad.Error()}
 	default:
 		log.Error("rpc handler failed", "error", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -61,17 +60,14 @@ type consumer struct {
 	conn       *conn
 	deliveries [maxQueues]<-chan amqp091.Delivery
 	flush      <-chan time.Time // when the batch is acknowledged; nil = nothing waits
-	settled    chan struct{}    // holds a token when the first reply of a batch is settled
-
-	mu      sync.Mutex // a receiver may settle a large reply from elsewhere
-	unacked int
-	lastTag uint64
+	unacked    int              // replies settled and not yet acknowledged
+	lastTag    uint64           // of the latest of them
 }
 
 // session declares, consumes and delivers until the connection is lost or ctx ends; then it deletes the queues that belong
 // to this listener alone. What was not settled goes back to the broker with the connection.
 func (l *listener) session(ctx context.Context, c *conn, ready func()) error {
-	k := &consumer{listener: l, conn: c, settled: make(chan struct{}, 1)}
+	k := &consumer{listener: l, conn: c}
 	if err := c.do("declare and consume", k.start); err != nil {
 		return err
 	}
@@ -163,8 +159,6 @@ func (k *consumer) loop(ctx context.Context) error {
 			if err := k.conn.do("declare again", k.redeclare); err != nil {
 				return err
 			}
-		case <-k.settled:
-			k.flush = time.After(ackDelay)
 		case <-k.flush:
 			if err := k.acknowledge(); err != nil {
 				return err
@@ -200,19 +194,13 @@ func (k *consumer) deliver(ctx context.Context, d amqp091.Delivery, ok bool) err
 	delivery := rpc.Delivery{TTL: ttl(d.Expiration), Settle: k.settler(d)}
 	delivery.Body, delivery.Invalid = readBody(d)
 	k.receiver.Deliver(ctx, delivery)
-	if k.full() {
+	if k.unacked >= ackBatch {
 		return k.acknowledge()
 	}
 	return nil
 }
 
-func (k *consumer) full() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.unacked >= ackBatch
-}
-
-// settler acknowledges a request at once and a reply with its batch.
+// settler acknowledges a request at once and a reply with its batch. Receivers settle before Deliver returns.
 func (k *consumer) settler(d amqp091.Delivery) func(bool) error {
 	return func(ok bool) error {
 		switch {
@@ -221,32 +209,23 @@ func (k *consumer) settler(d amqp091.Delivery) func(bool) error {
 		case !k.batch:
 			return d.Ack(false)
 		}
-		k.mu.Lock()
-		k.unacked++
-		first := k.unacked == 1
-		k.lastTag = max(k.lastTag, d.DeliveryTag)
-		k.mu.Unlock()
-		if first {
-			select {
-			case k.settled <- struct{}{}:
-			default:
-			}
+		if k.unacked == 0 {
+			k.flush = time.After(ackDelay)
 		}
+		k.unacked++
+		k.lastTag = d.DeliveryTag
 		return nil
 	}
 }
 
-// acknowledge settles every reply settled so far, and earlier ones that are still being read: nobody needs them again.
+// acknowledge settles every reply settled so far.
 func (k *consumer) acknowledge() error {
 	k.flush = nil
-	k.mu.Lock()
-	tag, waiting := k.lastTag, k.unacked > 0
-	k.unacked = 0
-	k.mu.Unlock()
-	if !waiting {
+	if k.unacked == 0 {
 		return nil
 	}
-	return k.conn.channel.Ack(tag, true)
+	k.unacked = 0
+	return k.conn.channel.Ack(k.lastTag, true)
 }
 
 func (k *consumer) windUp() error {
@@ -279,7 +258,7 @@ const maxTTL = 1000 * time.Hour
 // can answer its sender.
 func readBody(d amqp091.Delivery) ([]byte, error) {
 	if len(d.Body) > maxBody {
-		return nil, fmt.Errorf("body of %d bytes is larger than %d", len(d.Body), maxBody)
+		return d.Body, fmt.Errorf("body of %d bytes is larger than %d", len(d.Body), maxBody)
 	}
 	compression, _ := d.Headers[wire.CompressionHeader].(string)
 	body, err := wire.Decompress(d.Body, compression, maxBody)

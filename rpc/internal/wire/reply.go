@@ -35,13 +35,23 @@ func orNull(raw []byte) []byte {
 	return raw
 }
 
-// Decode reads a body.
+// Decode reads a body. After an error the id is set if it could be found.
 func (r *Reply) Decode(body []byte) error {
 	*r = Reply{}
 	message, err := open(body)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.decode(message)
 	}
+	if err != nil {
+		r.Salvage(body)
+	}
+	return err
+}
+
+// Salvage sets the id, if it can be found in a body that cannot be read.
+func (r *Reply) Salvage(body []byte) { r.MsgID = salvageID(body) }
+
+func (r *Reply) decode(message []byte) error {
 	s := scanner{doc: message}
 	for s.next() {
 		switch string(s.key) {

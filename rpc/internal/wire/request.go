@@ -86,10 +86,13 @@ func (r *Request) Decode(body []byte) error {
 		err = r.decode(message)
 	}
 	if err != nil {
-		r.MsgID, r.ReplyQueue = salvage(body)
+		r.Salvage(body)
 	}
 	return err
 }
+
+// Salvage sets the ids, if they can be found in a body that cannot be read.
+func (r *Request) Salvage(body []byte) { r.MsgID, r.ReplyQueue = salvage(body) }
 
 func (r *Request) decode(message []byte) error {
 	r.Context = make([]Member, 0, 22)
@@ -153,6 +156,14 @@ func salvage(body []byte) (msgID, replyQueue string) {
 		}
 	}
 	return "", ""
+}
+
+// salvageID is the id alone, which is all that a reply has.
+func salvageID(body []byte) string {
+	if id := salvageText(body, `\"`, "_msg_id"); id != "" {
+		return id
+	}
+	return salvageText(body, `"`, "_msg_id")
 }
 
 func salvageText(body []byte, quote, key string) string {
