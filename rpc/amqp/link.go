@@ -35,11 +35,11 @@ type link struct {
 
 	mu    sync.Mutex
 	state LinkState
-	said  string // the text of the last logged error: each is logged once
+	said  map[string]string // by broker: the text of the last logged error; each is logged once
 }
 
 func newLink(name string, config *resolved, s session) *link {
-	return &link{name: name, config: config, session: s, state: LinkState{Link: name, State: stateDialing, Since: time.Now()}}
+	return &link{name: name, config: config, session: s, said: map[string]string{}, state: LinkState{Link: name, State: stateDialing, Since: time.Now()}}
 }
 
 // run connects, runs the session and starts over until ctx ends or the session has nothing left to do.
@@ -139,8 +139,8 @@ func (l *link) enter(state, broker string, err error) {
 // say logs an error unless it was the last thing said. What an operator must mend is an Error.
 func (l *link) say(ctx context.Context, host Host, message string, err error) {
 	l.mu.Lock()
-	repeated := l.said == err.Error()
-	l.said = err.Error()
+	repeated := l.said[host.Address()] == err.Error()
+	l.said[host.Address()] = err.Error()
 	l.mu.Unlock()
 	if repeated || ctx.Err() != nil {
 		return
@@ -159,8 +159,8 @@ func (l *link) say(ctx context.Context, host Host, message string, err error) {
 // hush says that the trouble is over, if there was any.
 func (l *link) hush(ctx context.Context, host Host) {
 	l.mu.Lock()
-	troubled := l.said != ""
-	l.said = ""
+	troubled := len(l.said) > 0
+	clear(l.said)
 	l.mu.Unlock()
 	if troubled {
 		l.config.Logger.InfoContext(ctx, "connected to the broker again", "link", l.name, "broker", host.Address())

@@ -1,14 +1,17 @@
 package amqp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -161,5 +164,25 @@ func TestExpiration(t *testing.T) {
 		if got := ttl(text); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestErrorsAreSaidOncePerBroker: brokers tried in turn do not make each other's errors news.
+func TestErrorsAreSaidOncePerBroker(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	l := newLink("publish", &resolved{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}, nil)
+	one, two := Host{Name: "one", Port: 5672}, Host{Name: "two", Port: 5672}
+	for range 3 {
+		l.say(t.Context(), one, "cannot connect", errors.New("one is down"))
+		l.say(t.Context(), two, "cannot connect", errors.New("two is down"))
+	}
+	l.hush(t.Context(), one)
+	l.say(t.Context(), one, "cannot connect", errors.New("one is down"))
+	if got := strings.Count(log.String(), "cannot connect"); got != 3 {
+		t.Errorf("%d lines:\n%s", got, &log)
+	}
+	if got := strings.Count(log.String(), "again"); got != 1 {
+		t.Errorf("%d times connected again:\n%s", got, &log)
 	}
 }

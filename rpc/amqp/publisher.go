@@ -3,6 +3,7 @@ package amqp
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 
 // window is how many messages may be written and not yet settled.
 const window = 1024
+
+// maxName is the size of the longest name in AMQP, in bytes. A client's message may ask for replies to a longer one.
+const maxName = 255
 
 // publisher sends everything over one link. The link's goroutine writes; a settler waits for confirms and returns.
 type publisher struct {
@@ -72,22 +76,42 @@ func (p *publisher) session(ctx context.Context, c *conn, ready func()) error {
 		c.kill() // lets the settler see the end of every confirmation
 	}
 	<-s.finished
-	p.collect(s.unsettled)
+	p.collect(s.unsettled, sizeLimit(err))
 	return err
 }
 
-// collect sorts what a lost connection left unconfirmed.
-func (p *publisher) collect(unsettled []*item) {
+// collect sorts what a lost connection left unconfirmed. A message larger than the broker's limit, if that ended the
+// connection, would end the next one too.
+func (p *publisher) collect(unsettled []*item, limit int) {
 	again := p.resend
 	p.resend = nil
 	for _, i := range unsettled {
-		if i.Resend {
+		switch {
+		case limit > 0 && len(i.wire) > limit:
+			i.done(rpc.ErrNacked)
+		case i.Resend:
 			p.resend = append(p.resend, i)
-		} else {
+		default:
 			i.done(rpc.ErrUnconfirmed)
 		}
 	}
 	p.resend = append(p.resend, again...)
+}
+
+var oversize = regexp.MustCompile(`message size \d+ is larger than .*max size (\d+)`)
+
+// sizeLimit is the broker's limit on the size of a message, in bytes, if err says that one exceeded it, and 0 otherwise.
+func sizeLimit(err error) int {
+	refused, ok := errors.AsType[*amqp091.Error](err)
+	if !ok {
+		return 0
+	}
+	m := oversize.FindStringSubmatch(refused.Reason)
+	if m == nil {
+		return 0
+	}
+	limit, _ := strconv.Atoi(m[1]) // the pattern admits digits only
+	return limit
 }
 
 // next is the item to send now, or nil.
@@ -229,6 +253,10 @@ func (w *writer) send(i *item) error {
 		return nil
 	}
 	exchange, key, mandatory := w.route(i.To)
+	if len(exchange) > maxName || len(key) > maxName { // such a queue cannot exist, and the library would drop the connection
+		i.done(&rpc.UndeliverableError{Exchange: exchange, RoutingKey: key})
+		return nil
+	}
 	if err := w.declare(i.To, exchange); err != nil {
 		w.head = i
 		return err
