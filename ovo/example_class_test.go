@@ -163,3 +163,19 @@ func ExampleDefinition() {
 	fmt.Println(v, err, v.Class().Name(), v.Class().Version())
 	// Output: Note(tags=<?>,text='hi') <nil> Note 1.0
 }
+
+func ExampleNewRegistry() {
+	r, err := ovo.NewRegistry(ovo.Namespace{Prefix: "cyborg_object", Project: "cyborg"}, volumeClass(), volumeListClass())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := r.Manifest("VolumeList")
+	fmt.Println(m, err)
+
+	_, err = ovo.NewRegistry(ovo.DefaultNamespace(), volumeListClass()) // every mistake is reported, here that the members are missing
+	fmt.Println(err)
+	// Output:
+	// map[Volume:1.2 VolumeList:1.1] <nil>
+	// VolumeList.objects: Volume is referenced by VolumeList but is not registered
+}

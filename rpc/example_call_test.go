@@ -152,3 +152,27 @@ func ExampleNewClient() {
 	fmt.Println(conductor.Target.Topic, agent.On("compute-1").Target)
 	// Output: cyborg-conductor { cyborg-agent compute-1 }
 }
+
+func ExampleNewServer() {
+	bus := memory.New() // amqp.Open in production
+	hello := rpc.NewMethod[struct{}, string]("hello", "1.0")
+	greeter := rpc.NewEndpoint("", "1.0")
+	hello.Handle(greeter, func(context.Context, struct{}) (string, error) { return "hello", nil })
+	up := make(chan bool, 2)
+	server, err := rpc.NewServer(bus, rpc.ServerConfig{
+		Target: rpc.Target{Topic: "greeter", Server: "host-a"}, Endpoints: []*rpc.Endpoint{greeter}, Ready: func(u bool) { up <- u },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- server.Run(ctx) }()
+	fmt.Println("consuming:", <-up)
+	stop() // finishes what it began
+	fmt.Println(<-ended)
+	// Output:
+	// consuming: true
+	// <nil>
+}
