@@ -23,7 +23,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("[agent] enabled_drivers: there is no driver %q; known are %s", e.Driver, strings.Join(e.Known, ", "))
 }
 
-// ErrNoDriver: [agent] enabled_drivers is empty.
+// ErrNoDriver says that [agent] enabled_drivers is empty.
 var ErrNoDriver = errors.New("[agent] enabled_drivers: no driver is enabled")
 
 // Host is what drivers need of the machine.
