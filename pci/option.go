@@ -23,6 +23,8 @@ type OptionValue struct {
 	Option string
 	// Text is the value after the configuration parser is done with it.
 	Text string
+	// Place is where the value stands, for messages: "cyborg.conf:12". Empty when unknown.
+	Place string
 }
 
 // Location says where in the configuration a rule stands. The indexes count
@@ -35,6 +37,8 @@ type Location struct {
 	// Element is the place in the value's JSON list, or -1 when the value is a
 	// single object.
 	Element int
+	// Place is that of the [OptionValue].
+	Place string
 }
 
 // String gives "[pci] device_spec, value 2, element 1".
@@ -64,6 +68,9 @@ type EntryError struct {
 
 func (e *EntryError) Error() string {
 	var b strings.Builder
+	if e.Place != "" {
+		b.WriteString(e.Place + ": ")
+	}
 	b.WriteString(e.Location.String())
 	if e.Pointer != "" {
 		b.WriteString(", " + e.Pointer)

@@ -32,7 +32,7 @@ func ParseDeviceSpec(values []OptionValue, check SchemaCheck) (DeviceSpec, error
 	counts := map[string]int{}
 	for _, v := range values {
 		option := cmp.Or(v.Option, OptionDeviceSpec)
-		p.value(Location{Option: option, Value: counts[option], Element: -1}, v.Text)
+		p.value(Location{Option: option, Value: counts[option], Element: -1, Place: v.Place}, v.Text)
 		counts[option]++
 	}
 	if p.errs != nil {

@@ -61,7 +61,7 @@ func TestDeviceSpecTexts(t *testing.T) {
 			}
 			if !ok {
 				code, _, stderr := run(t, pciDriver+good+line, "check-config")
-				if code != 1 || !strings.Contains(stderr, "[pci] device_spec, value 2") {
+				if code != 1 || !strings.Contains(stderr, "cyborg.conf:5: [pci] device_spec, value 2") {
 					t.Errorf("beside a good rule: exit code %d: %s", code, stderr)
 				}
 			}

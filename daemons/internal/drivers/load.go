@@ -90,7 +90,7 @@ func deviceSpec(cfg *config.Config) []pci.OptionValue {
 	entries := cfg.Entries("pci", "device_spec")
 	values := make([]pci.OptionValue, len(entries))
 	for i, e := range entries {
-		values[i] = pci.OptionValue{Option: e.Origin.As.Option, Text: e.Value}
+		values[i] = pci.OptionValue{Option: e.Origin.As.Option, Text: e.Value, Place: e.Origin.String()}
 	}
 	return values
 }

@@ -38,7 +38,8 @@ func TestOptionsOf(t *testing.T) {
 	want := drivers.Options{
 		Enabled: []string{"pci_driver", "fake_driver"}, Host: "h", AllowUnsafe: true,
 		DeviceSpec: []pci.OptionValue{
-			{Option: "passthrough_whitelist", Text: `{"vendor_id": "8086"}`}, {Option: "device_spec", Text: `{"vendor_id": "10de"}`},
+			{Option: "passthrough_whitelist", Text: `{"vendor_id": "8086"}`, Place: file + ":7"},
+			{Option: "device_spec", Text: `{"vendor_id": "10de"}`, Place: file + ":6"},
 		},
 		ExcludeList: []string{"0000:01:00.0", "0000:02:00.0"},
 	}
