@@ -19,15 +19,15 @@ type signature struct {
 	annKeys []string // annotated names in Python's order; "return" first
 }
 
-// param is one parameter. Its default is the text of a Python literal.
+// param is one parameter. Its default is the repr of a Python value.
 type param struct {
 	name       string
 	hasDefault bool
 	def        string
 }
 
-// parseSignature reads a def line without "def" and without the colon. Defaults and annotations are written as Python's repr writes them; the names of
-// builtin classes and dotted names stand for classes.
+// parseSignature reads a def line without "def" and without the colon. Defaults are literals, and what is none is written as Python's repr writes it; so are
+// annotations, but the names of builtin classes and dotted names stand for classes.
 func parseSignature(line string) (*signature, error) {
 	name, rest, ok := strings.Cut(line, "(")
 	s := &signature{line: line, name: strings.TrimSpace(name), ann: map[string]string{}}
@@ -146,6 +146,9 @@ func (s *signature) param(text string) (param, error) {
 	}
 	if hasDefault && p.def == "" {
 		return p, fmt.Errorf("parameter %s has an empty default", p.name)
+	}
+	if v, err := parseLiteral(p.def); hasDefault && err == nil {
+		p.def = pyRepr(v) // "x" and 'x' are one default, and fingerprints print its repr
 	}
 	if annotated {
 		ann = strings.TrimSpace(ann)

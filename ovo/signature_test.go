@@ -8,6 +8,7 @@ func TestSignatures(t *testing.T) {
 		"m(self)":          "ArgSpec(args=['self'], varargs=None, keywords=None, defaults=None)",
 		"m(self, a, b=1,)": "ArgSpec(args=['self', 'a', 'b'], varargs=None, keywords=None, defaults=(1,))",
 		"m(self, a=(1, 'x,)'), b={'k': [1]}, *args, **kw)": "ArgSpec(args=['self', 'a', 'b'], varargs='args', keywords='kw', defaults=((1, 'x,)'), {'k': [1]}))",
+		`m(self, mode="fast", n=(1), d={"k" :[ ]})`:        "ArgSpec(args=['self', 'mode', 'n', 'd'], varargs=None, keywords=None, defaults=('fast', 1, {'k': []}))",
 		"m(self, /, a)":      "ArgSpec(args=['self', 'a'], varargs=None, keywords=None, defaults=None)",
 		"m(self, *, k=None)": "FullArgSpec(args=['self'], varargs=None, varkw=None, defaults=None, kwonlyargs=['k'], kwonlydefaults={'k': None}, annotations={})",
 		"m(cls, context, a: int, *, b: 'str') -> None": "FullArgSpec(args=['cls', 'context', 'a'], varargs=None, varkw=None, defaults=None, kwonlyargs=['b'], kwonlydefaults=None, " +
