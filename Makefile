@@ -43,7 +43,7 @@ $(LINT):
 	@mv $(BIN)/golangci-lint $(LINT)
 
 race: ## All tests under the race detector.
-	$(GO) test -race -timeout 15m ./...
+	$(GO) test -race $(if $(filter 1,$(SHORT)),-short) -timeout 25m ./...
 
 vectors: ## Conformance lines: recorded cases of the real peers ($$VECTORS_DIR replaces testdata).
 	@out=$$(mktemp); trap 'rm -f "$$out"' EXIT; \
