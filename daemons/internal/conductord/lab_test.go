@@ -3,6 +3,8 @@ package conductord_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
@@ -147,3 +149,16 @@ func visible(ctx context.Context, db *store.Store) (*extARQList, error) {
 	}
 	return ovo.ListOf[extARQList](list), nil
 }
+
+// records counts log records.
+type records struct{ n atomic.Int64 }
+
+func (r *records) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r *records) Handle(context.Context, slog.Record) error { r.n.Add(1); return nil }
+
+func (r *records) WithAttrs([]slog.Attr) slog.Handler { return r }
+
+func (r *records) WithGroup(string) slog.Handler { return r }
+
+func (r *records) number() int64 { return r.n.Load() }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -389,16 +388,3 @@ func ovoRegistry(t testing.TB) *ovo.Registry {
 	}
 	return r
 }
-
-// records counts log records.
-type records struct{ n atomic.Int64 }
-
-func (r *records) Enabled(context.Context, slog.Level) bool { return true }
-
-func (r *records) Handle(context.Context, slog.Record) error { r.n.Add(1); return nil }
-
-func (r *records) WithAttrs([]slog.Attr) slog.Handler { return r }
-
-func (r *records) WithGroup(string) slog.Handler { return r }
-
-func (r *records) number() int64 { return r.n.Load() }
