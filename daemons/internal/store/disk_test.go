@@ -22,7 +22,7 @@ func smallDisk(t *testing.T, size string) string {
 		t.Skipf("no file system of this test's own: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil { // a server may still be ending on it
 			t.Error(err)
 		}
 	})
