@@ -32,7 +32,10 @@ func (c Config) connector(u dbURL) (driver.Connector, error) {
 		if err != nil {
 			return nil, err
 		}
-		return pq.NewConnector(dsn)
+		if _, err := pq.NewConnector(dsn); err != nil {
+			return nil, err
+		}
+		return postgresConnector{dsn}, nil
 	default:
 		dsn, err := c.sqliteDSN(u)
 		if err != nil {

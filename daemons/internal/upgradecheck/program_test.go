@@ -3,6 +3,7 @@ package upgradecheck_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -141,6 +142,21 @@ func TestNullDeviceStates(t *testing.T) {
 	raw(t, w.url(), "UPDATE devices SET device_state = NULL")
 	w.want("Device state backfill", upgradecheck.Failure,
 		"1 device(s) still have NULL device_state. Run: cyborg-dbsync online_data_migrations")
+}
+
+// TestNewerSchema: a database that answers and is not of this release.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "").store(nil)
+	raw, err := sql.Open("sqlite", filepath.Join(w.dir, "c.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = raw.Exec("UPDATE alembic_version SET version_num = 'ffffffffffff'")
+	if err := errors.Join(err, raw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.want("Device state backfill", upgradecheck.Failure, "ffffffffffff", "newer Cyborg")
 }
 
 func TestOptions(t *testing.T) {
