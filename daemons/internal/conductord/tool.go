@@ -59,8 +59,8 @@ func runTool(ctx context.Context, v service.Invocation) int {
 		return toolError(v, 1, err)
 	}
 	words := cfg.Args()
-	if !slices.Contains([]string{commandPlan, commandForget}, words[0]) {
-		return toolError(v, 2, fmt.Errorf("%q is not a command", words[0]))
+	if len(words) == 0 || !slices.Contains([]string{commandPlan, commandForget}, words[0]) {
+		return toolError(v, 2, fmt.Errorf("%q is not a command: write plan or forget-host before or after the options", words))
 	}
 	if err := run(ctx, v, cfg, words); err != nil {
 		return toolError(v, 1, err)

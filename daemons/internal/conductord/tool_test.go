@@ -256,3 +256,15 @@ func TestToolUsage(t *testing.T) {
 		}
 	}
 }
+
+func TestACommandIsAWordOfItsOwn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("plan", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	v := service.Invocation{Args: []string{"--config-file", "plan"}, Stdout: &out, Stderr: &errs}
+	if code := (conductord.Daemon{}).Main(t.Context(), v); code != 2 || !strings.Contains(errs.String(), "is not a command") {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
