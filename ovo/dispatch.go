@@ -11,7 +11,7 @@ import (
 )
 
 // Dispatcher runs remotable calls: it is the other end of an [Indirection]. Only declared methods can be reached. Errors of the methods come back as they are; so do
-// the [*AttributeError] of an unknown method and the [*TypeError] of wrong arguments. A Dispatcher is safe for concurrent use if its functions are.
+// the [*UndeclaredMethodError] of an unknown method and the [*TypeError] of wrong arguments. A Dispatcher is safe for concurrent use if its functions are.
 type Dispatcher struct {
 	reg  *Registry
 	sets map[reflect.Type]reflect.Value
@@ -70,11 +70,7 @@ func (d *Dispatcher) method(c *Class, name string, instance bool) (*method, erro
 			return m, nil
 		}
 	}
-	what := "type object " + pyReprString(c.name)
-	if instance {
-		what = pyReprString(c.name) + " object"
-	}
-	return nil, &AttributeError{what + " has no attribute " + pyReprString(name)}
+	return nil, &UndeclaredMethodError{Object: c.name, Method: name, Instance: instance}
 }
 
 // ClassAction runs a class method for a peer that can read the versions of m: object_class_action_versions. The class is found by the version that m

@@ -89,6 +89,29 @@ func (e *AttributeError) Error() string { return e.Message }
 // PythonClass returns "AttributeError".
 func (*AttributeError) PythonClass() string { return "AttributeError" }
 
+// UndeclaredMethodError says that a [Dispatcher] was asked for a method that the class does not declare. It is an
+// [AttributeError] for errors.As; unlike that, no body of a method gives it.
+type UndeclaredMethodError struct {
+	// Object is the class, Method the name asked for; Instance tells whether it was to be called on an object.
+	Object, Method string
+	Instance       bool
+}
+
+// Error returns Python's text.
+func (e *UndeclaredMethodError) Error() string {
+	what := "type object " + pyReprString(e.Object)
+	if e.Instance {
+		what = pyReprString(e.Object) + " object"
+	}
+	return what + " has no attribute " + pyReprString(e.Method)
+}
+
+// PythonClass returns "AttributeError".
+func (*UndeclaredMethodError) PythonClass() string { return "AttributeError" }
+
+// Unwrap makes it an AttributeError.
+func (e *UndeclaredMethodError) Unwrap() error { return &AttributeError{e.Error()} }
+
 // OverflowError is Python's OverflowError: infinity as an integer, an integer beyond the float range, or, here only,
 // an integer that does not fit into the int64 of a Go field.
 type OverflowError struct{ Message string }

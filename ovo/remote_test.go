@@ -252,7 +252,7 @@ func TestDispatcherRefuses(t *testing.T) {
 		err error
 		as  any
 	}{
-		"unknown method":     {class("nope", "[]", "{}"), new(*ovo.AttributeError)},
+		"unknown method":     {class("nope", "[]", "{}"), new(*ovo.UndeclaredMethodError)},
 		"instance as class":  {class("touch", "[]", "{}"), new(*ovo.AttributeError)},
 		"too many":           {class("get", "[1, 2]", "{}"), new(*ovo.TypeError)},
 		"missing":            {class("get", "[]", "{}"), new(*ovo.TypeError)},

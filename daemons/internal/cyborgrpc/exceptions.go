@@ -1,7 +1,6 @@
 package cyborgrpc
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/go-cyborg/cyborg/arq"
@@ -154,11 +153,11 @@ func (e *UnsupportedMethodError) Error() string {
 }
 
 // Unsupported turns what a dispatcher says of an undeclared method, or of an operation nobody implements, into
-// *[UnsupportedMethodError]; other errors stay as they are.
+// *[UnsupportedMethodError]; other errors stay as they are. Only err's own class counts: an error of that kind somewhere
+// inside a body's error is the body's failure, and no reason to ask for an upgrade of the conductor.
 func Unsupported(method string, err error) error {
-	var attribute *ovo.AttributeError
-	var missing *ovo.NotImplementedError
-	if errors.As(err, &attribute) || errors.As(err, &missing) {
+	switch err.(type) { //nolint:errorlint // what err wraps does not count
+	case *ovo.UndeclaredMethodError, *ovo.NotImplementedError:
 		return &UnsupportedMethodError{Method: method, Reason: err.Error()}
 	}
 	return err

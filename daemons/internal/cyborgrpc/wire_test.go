@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -227,8 +228,10 @@ func TestExceptionsCrossTheBus(t *testing.T) {
 		"IncompatibleObjectVersion":        {&ovo.IncompatibleVersionError{Object: "X", Got: "2.0", Supported: "1.0"}, as(new(*ovo.IncompatibleVersionError))},
 		"InvalidTargetVersion":             {&ovo.InvalidTargetError{Version: "9.9"}, as(new(*ovo.InvalidTargetError))},
 		"ObjectActionError of the library": {&ovo.ActionError{Action: "a", Reason: "r"}, as(new(*ovo.ActionError))},
-		"unsupported method":               {cyborgrpc.Unsupported("X.y", &ovo.AttributeError{Message: "no y"}), as(new(*cyborgrpc.UnsupportedMethodError))},
+		"unsupported method":               {cyborgrpc.Unsupported("X.y", &ovo.UndeclaredMethodError{Object: "X", Method: "y"}), as(new(*cyborgrpc.UnsupportedMethodError))},
 		"never not-implemented":            {cyborgrpc.Unsupported("X.y", &ovo.NotImplementedError{Message: "no"}), is(cyborgrpc.Module, "ObjectActionError")},
+		"a body's attribute error":         {cyborgrpc.Unsupported("X.y", &ovo.AttributeError{Message: "no y"}), is("builtins", "RuntimeError")},
+		"inside a body's error":            {cyborgrpc.Unsupported("X.y", fmt.Errorf("load: %w", &ovo.NotImplementedError{Message: "no"})), is("builtins", "RuntimeError")},
 		"group":                            {&arq.GroupError{Reason: "bad"}, is(cyborgrpc.Module, "InvalidParameterValue")},
 		"ValueError":                       {&ovo.FieldError{Path: "X.f", Err: &ovo.ValueError{Message: "bad"}}, is("builtins", "ValueError")},
 		"unmapped":                         {errors.New("SELECT secret"), is("builtins", "RuntimeError")},
