@@ -68,7 +68,11 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 		return nil, err
 	}
 	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.agent.rpcapi"))
-	manager, err := newManager(p.Config, db, registry, cyborgrpc.NewAgentAPI(client, limits), newMetrics(p.Registry), log)
+	agents, err := cyborgrpc.NewAgentAPI(client, limits)
+	if err != nil {
+		return nil, err
+	}
+	manager, err := newManager(p.Config, db, registry, agents, newMetrics(p.Registry), log)
 	if err != nil {
 		return nil, err
 	}

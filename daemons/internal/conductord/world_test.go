@@ -131,12 +131,16 @@ func newLab(ctx context.Context, cfg *config.Config, log *slog.Logger, ready fun
 	if err != nil {
 		return nil, err
 	}
+	agents, err := cyborgrpc.NewAgentAPI(l.client, limits)
+	if err != nil {
+		return nil, err
+	}
 	service := placementtest.New(nil)
 	if _, err := service.Placement.CreateProvider("", host, ""); err != nil {
 		return nil, err
 	}
 	manager, err := conductor.New(conductor.Config{
-		Store: l.db, Notifier: &nova.Recorder{}, Agents: cyborgrpc.NewAgentAPI(l.client, limits),
+		Store: l.db, Notifier: &nova.Recorder{}, Agents: agents,
 		Placement: placement.NewNoAuth("http://placement.invalid", placementtest.Client(service), placement.Config{}),
 		Registry:  registry, Dispatcher: dispatcher, Logger: log,
 	})
@@ -232,7 +236,9 @@ func newPeer(t testing.TB, file string) *peer {
 	if p.conductor, err = cyborgrpc.NewConductorAPI(p.client, wire, limits); err != nil {
 		t.Fatal(err)
 	}
-	p.agents = cyborgrpc.NewAgentAPI(p.client, limits)
+	if p.agents, err = cyborgrpc.NewAgentAPI(p.client, limits); err != nil {
+		t.Fatal(err)
+	}
 	p.objects, p.lab = labRemote(t, p.conductor.Indirection())
 	return p
 }

@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-cyborg/cyborg/daemons/internal/upgradelevels"
+)
 
 func agentOptions(f Facts) []Option {
 	return group("agent", []Option{
@@ -62,9 +66,10 @@ func pciOptions() []Option {
 // upgradeLevelOptions are the caps of the RPC clients (specification "Versioned
 // Object Indirection Support").
 func upgradeLevelOptions() []Option {
+	conductor, agent := upgradelevels.Conductor(), upgradelevels.Agent()
 	return group("upgrade_levels", []Option{
-		{Name: "conductor", Default: "1.1", Ours: true, Validate: versionCap("1.0", "1.1"), Help: "highest conductor RPC version that clients send"},
-		{Name: "agent", Default: "1.0", Ours: true, Validate: versionCap("1.0"), Help: "highest agent RPC version that clients send"},
+		{Name: conductor.Option, Default: conductor.Default, Ours: true, Validate: versionCap(conductor.Allowed), Help: "highest conductor RPC version that clients send"},
+		{Name: agent.Option, Default: agent.Default, Ours: true, Validate: versionCap(agent.Allowed), Help: "highest agent RPC version that clients send"},
 	})
 }
 

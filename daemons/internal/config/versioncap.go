@@ -11,7 +11,7 @@ var versionForm = regexp.MustCompile(`^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`)
 
 // versionCap accepts one of the RPC versions that the client supports. Caps are
 // numeric: finding them out by "auto" is future work of the specification.
-func versionCap(allowed ...string) func(string) error {
+func versionCap(allowed []string) func(string) error {
 	list := strings.Join(allowed, ", ")
 	return func(text string) error {
 		switch {

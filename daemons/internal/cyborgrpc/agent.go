@@ -3,6 +3,7 @@ package cyborgrpc
 import (
 	"encoding/json"
 
+	"github.com/go-cyborg/cyborg/daemons/internal/upgradelevels"
 	"github.com/go-cyborg/cyborg/rpc"
 )
 
@@ -10,7 +11,7 @@ import (
 const AgentTopic = "cyborg-agent"
 
 // AgentVersion is the highest version of the agent interface that this code speaks.
-const AgentVersion = "1.0"
+const AgentVersion = upgradelevels.AgentVersion
 
 // The methods of the agent, version 1.0.
 var (

@@ -11,12 +11,13 @@ type AgentAPI struct {
 	remote rpc.Remote
 }
 
-// NewAgentAPI makes the client under the cap of limits. Only what [ParseLimits] gives and zero are caps of agents.
-func NewAgentAPI(client *rpc.Client, limits Limits) *AgentAPI {
-	if limits.Agent.IsZero() {
-		limits.Agent = DefaultLimits().Agent
+// NewAgentAPI makes the client under the cap of limits; one that it does not support is a *[CapError].
+func NewAgentAPI(client *rpc.Client, limits Limits) (*AgentAPI, error) {
+	limits, err := limits.checked()
+	if err != nil {
+		return nil, err
 	}
-	return &AgentAPI{remote: rpc.Remote{Client: client, Target: rpc.Target{Topic: AgentTopic}, Cap: limits.Agent}}
+	return &AgentAPI{remote: rpc.Remote{Client: client, Target: rpc.Target{Topic: AgentTopic}, Cap: limits.Agent}}, nil
 }
 
 // FPGAProgram programs a device of host; false means that the driver could not.

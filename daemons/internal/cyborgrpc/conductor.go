@@ -3,6 +3,7 @@ package cyborgrpc
 import (
 	"encoding/json"
 
+	"github.com/go-cyborg/cyborg/daemons/internal/upgradelevels"
 	"github.com/go-cyborg/cyborg/ovo/cyborg"
 	"github.com/go-cyborg/cyborg/ovo/ovorpc"
 	"github.com/go-cyborg/cyborg/rpc"
@@ -12,7 +13,7 @@ import (
 const ConductorTopic = "cyborg-conductor"
 
 // ConductorVersion is the highest version of the conductor interface that this code speaks.
-const ConductorVersion = "1.1"
+const ConductorVersion = upgradelevels.ConductorVersion
 
 // The methods of the conductor, version 1.0.
 var (

@@ -40,8 +40,12 @@ func ExampleNewConductorAPI() {
 // Nobody serves agents here, so the call ends at once.
 func ExampleNewAgentAPI() {
 	client := rpc.NewClient(memory.New(), rpc.ClientConfig{})
-	agents := cyborgrpc.NewAgentAPI(client, cyborgrpc.DefaultLimits())
-	err := agents.CreateVGPUMdev(context.Background(), "compute-1", cyborgrpc.MdevArgs{PCIAddr: "0000:25:00.4"})
+	agents, err := cyborgrpc.NewAgentAPI(client, cyborgrpc.DefaultLimits())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = agents.CreateVGPUMdev(context.Background(), "compute-1", cyborgrpc.MdevArgs{PCIAddr: "0000:25:00.4"})
 	fmt.Println(err)
 	fmt.Println(client.Close(context.Background()))
 	// Output:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-cyborg/cyborg/daemons/internal/upgradelevels"
 	"github.com/go-cyborg/cyborg/rpc"
 )
 
@@ -18,7 +19,11 @@ type Limits struct {
 
 // DefaultLimits are the defaults of the options: conductor 1.1, agent 1.0.
 func DefaultLimits() Limits {
-	return Limits{Conductor: rpc.Version{Major: 1, Minor: 1}, Agent: rpc.Version{Major: 1}}
+	limits, err := ParseLimits("", "")
+	if err != nil {
+		panic("cyborgrpc: " + err.Error()) // a default that is no version is a mistake of the program
+	}
+	return limits
 }
 
 // CapError says that the value of an option of [upgrade_levels] is no cap that this client supports.
@@ -32,10 +37,6 @@ func (e *CapError) Error() string {
 	return fmt.Sprintf("[upgrade_levels] %s: %q is not a version that this client supports; use %s",
 		e.Option, e.Value, strings.Join(e.Allowed, " or "))
 }
-
-// The caps that the clients of this package support.
-func conductorCaps() []string { return []string{"1.0", ConductorVersion} }
-func agentCaps() []string     { return []string{AgentVersion} }
 
 // checked is l with defaults for zero caps; a cap that a client does not support is a *[CapError].
 func (l Limits) checked() (Limits, error) {
@@ -52,20 +53,21 @@ func (l Limits) checked() (Limits, error) {
 // ParseLimits reads the two options; "" stands for the default. Only numbers are caps: there is no auto. All
 // that is wrong is reported at once, as *[CapError].
 func ParseLimits(conductor, agent string) (Limits, error) {
-	limits := DefaultLimits()
-	return limits, errors.Join(
-		parseCap("conductor", conductor, conductorCaps(), &limits.Conductor),
-		parseCap("agent", agent, agentCaps(), &limits.Agent))
+	var limits Limits
+	err := errors.Join(
+		parseCap(upgradelevels.Conductor(), conductor, &limits.Conductor),
+		parseCap(upgradelevels.Agent(), agent, &limits.Agent))
+	return limits, err
 }
 
-func parseCap(option, value string, allowed []string, limit *rpc.Version) error {
+func parseCap(level upgradelevels.Level, value string, limit *rpc.Version) error {
 	if value == "" {
-		return nil
+		value = level.Default
 	}
-	if slices.Contains(allowed, value) {
-		v, err := rpc.ParseVersion(value)
-		*limit = v
-		return err
+	if !slices.Contains(level.Allowed, value) {
+		return &CapError{Option: level.Option, Value: value, Allowed: level.Allowed}
 	}
-	return &CapError{Option: option, Value: value, Allowed: allowed}
+	v, err := rpc.ParseVersion(value)
+	*limit = v
+	return err
 }

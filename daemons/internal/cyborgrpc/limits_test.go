@@ -131,6 +131,15 @@ func TestNoClientWithoutCap(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, limit := range map[string]rpc.Version{"1.1": {Major: 1, Minor: 1}, "2.0": {Major: 2}, "0.9": {Minor: 9}} {
+		var bad *cyborgrpc.CapError
+		if _, err := cyborgrpc.NewAgentAPI(client, cyborgrpc.Limits{Agent: limit}); !errors.As(err, &bad) {
+			t.Errorf("agent %s: %v, want *CapError", name, err)
+		}
+	}
+	if _, err := cyborgrpc.NewAgentAPI(client, cyborgrpc.Limits{}); err != nil {
+		t.Errorf("agent zero: %v", err)
+	}
 }
 
 // TestAgentCalls: every agent call names its host and stays at 1.0.
@@ -142,7 +151,10 @@ func TestAgentCalls(t *testing.T) {
 	cyborgrpc.RemoveVGPUMdev.Handle(ep, done)
 	cyborgrpc.FPGAProgram.Handle(ep, func(context.Context, cyborgrpc.FPGAProgramArgs) (cyborgrpc.Truth, error) { return true, nil })
 	client, bus, _ := service(t, cyborgrpc.AgentTopic, ep)
-	agent := cyborgrpc.NewAgentAPI(client, cyborgrpc.DefaultLimits())
+	agent, err := cyborgrpc.NewAgentAPI(client, cyborgrpc.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
 	args := cyborgrpc.MdevArgs{PCIAddr: "0000:25:00.4", AskedType: "nvidia-223", AHUUID: "u"}
 	if err := errors.Join(agent.CreateVGPUMdev(t.Context(), "h", args), agent.RemoveVGPUMdev(t.Context(), "h", args)); err != nil {
 		t.Fatal(err)

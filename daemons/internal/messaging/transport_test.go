@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
+	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/rpc/amqp"
 )
 
@@ -97,5 +98,25 @@ func TestTimeouts(t *testing.T) {
 	}
 	if got := Timeout(load(t, "")); got != time.Minute {
 		t.Errorf("default Timeout() = %s", got)
+	}
+}
+
+// TestCapsOfOptionsAndClients: what the table of options takes as a cap the clients take too, and nothing else; their
+// defaults are the same.
+func TestCapsOfOptionsAndClients(t *testing.T) {
+	t.Parallel()
+	for _, option := range []string{"conductor", "agent"} {
+		for _, value := range []string{"0.9", "1.0", "1.1", "1.2", "2.0", "auto", "1"} {
+			cfg := load(t, "[upgrade_levels]\n"+option+" = "+value+"\n")
+			_, valid := cfg.Value("upgrade_levels", option)
+			caps := map[string]string{option: value}
+			if _, err := cyborgrpc.ParseLimits(caps["conductor"], caps["agent"]); (err == nil) != (valid == nil) {
+				t.Errorf("%s = %s: the option says %v, the clients %v", option, value, valid, err)
+			}
+		}
+	}
+	limits, err := Limits(load(t, ""))
+	if err != nil || limits != cyborgrpc.DefaultLimits() {
+		t.Errorf("defaults of the options: %v, %v; of the clients: %v", limits, err, cyborgrpc.DefaultLimits())
 	}
 }

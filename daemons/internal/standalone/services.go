@@ -136,10 +136,14 @@ func (s *Services) openConductor(db Store) error {
 	}
 	client := placement.NewNoAuth(s.PlacementURL(), nil, placement.Config{})
 	seams := s.cfg.Seams
+	agents, err := cyborgrpc.NewAgentAPI(s.rpc, through(seams.Limits, cyborgrpc.DefaultLimits()))
+	if err != nil {
+		return err
+	}
 	s.conductor, err = conductor.New(conductor.Config{
 		Store: db, Placement: through[reconcile.Placement](seams.Placement, client),
 		Notifier: through[conductor.Notifier](seams.Notifier, s.notified),
-		Agents:   cyborgrpc.NewAgentAPI(s.rpc, through(seams.Limits, cyborgrpc.DefaultLimits())),
+		Agents:   agents,
 		Registry: s.registry, Dispatcher: dispatcher, Logger: s.log,
 		ReplyBudget: replyBudget,
 	})
