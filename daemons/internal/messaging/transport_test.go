@@ -16,6 +16,16 @@ import (
 
 func load(t *testing.T, text string) *config.Config {
 	t.Helper()
+	cfg := read(t, text)
+	if err := cfg.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// read does not look whether values are valid.
+func read(t *testing.T, text string) *config.Config {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "cyborg.conf")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -24,7 +34,7 @@ func load(t *testing.T, text string) *config.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(schema, config.Source{Args: []string{"--config-file", file}})
+	cfg, err := config.Read(schema, config.Source{Args: []string{"--config-file", file}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +117,7 @@ func TestCapsOfOptionsAndClients(t *testing.T) {
 	t.Parallel()
 	for _, option := range []string{"conductor", "agent"} {
 		for _, value := range []string{"0.9", "1.0", "1.1", "1.2", "2.0", "auto", "1"} {
-			cfg := load(t, "[upgrade_levels]\n"+option+" = "+value+"\n")
+			cfg := read(t, "[upgrade_levels]\n"+option+" = "+value+"\n")
 			_, valid := cfg.Value("upgrade_levels", option)
 			caps := map[string]string{option: value}
 			if _, err := cyborgrpc.ParseLimits(caps["conductor"], caps["agent"]); (err == nil) != (valid == nil) {
