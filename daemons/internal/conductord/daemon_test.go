@@ -47,7 +47,7 @@ func TestMalformedConfiguration(t *testing.T) {
 		t.Run("database "+name, func(t *testing.T) {
 			t.Parallel()
 			code, stderr := run(t, t.TempDir(), "[database]\nconnection = "+url+"\n", "check-config")
-			if code != 1 || !strings.Contains(stderr, "[database] connection") || !strings.Contains(stderr, "cyborg.conf:2") {
+			if code != 1 || strings.Count(stderr, "[database] connection") != 1 || !strings.Contains(stderr, "cyborg.conf:2") {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
 		})

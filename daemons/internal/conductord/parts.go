@@ -2,6 +2,7 @@ package conductord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -34,7 +35,11 @@ func databaseError(cfg *config.Config, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("[database] connection at %s: %w", cfg.Origin("database", "connection"), err)
+	place := cfg.Origin("database", "connection")
+	if _, names := errors.AsType[*store.URLError](err); names { // the option
+		return fmt.Errorf("%s: %w", place, err)
+	}
+	return fmt.Errorf("[database] connection at %s: %w", place, err)
 }
 
 // newPlacement makes the client of the Placement that the configuration names, or of one in the process.

@@ -117,7 +117,7 @@ func mysqlTLS(u dbURL) (*tls.Config, error) {
 	if cert != "" || key != "" {
 		pair, err := tls.LoadX509KeyPair(cert, orDefault(key, cert))
 		if err != nil {
-			return nil, fmt.Errorf("[database] connection: client certificate: %w", err)
+			return nil, &URLError{"client certificate", err.Error()}
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}
@@ -127,7 +127,7 @@ func mysqlTLS(u dbURL) (*tls.Config, error) {
 	}
 	pem, err := os.ReadFile(ca)
 	if err != nil {
-		return nil, fmt.Errorf("[database] connection: ssl_ca: %w", err)
+		return nil, &URLError{"ssl_ca", err.Error()}
 	}
 	cfg.RootCAs = x509.NewCertPool()
 	if !cfg.RootCAs.AppendCertsFromPEM(pem) {
@@ -213,7 +213,7 @@ func (c Config) sqliteDSN(u dbURL) (string, error) {
 	}
 	path, err := u.file()
 	if err != nil {
-		return "", fmt.Errorf("[database] connection: %w", err)
+		return "", &URLError{"file", err.Error()}
 	}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String(), nil
 }
