@@ -248,7 +248,11 @@ type argumentError struct {
 func (e *argumentError) Error() string {
 	text := strings.TrimPrefix(e.cause.Error(), "json: ")
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](e.cause); ok { // whose text names a Go type
-		text = "a " + wrongType.Value + " does not fit"
+		article := "a "
+		if strings.HasPrefix(wrongType.Value, "array") || strings.HasPrefix(wrongType.Value, "object") {
+			article = "an "
+		}
+		text = article + wrongType.Value + " does not fit"
 	}
 	return fmt.Sprintf("%s(): argument %s: %s", e.method, wire.Repr(e.argument), text)
 }

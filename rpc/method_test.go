@@ -113,6 +113,8 @@ func TestArgumentTexts(t *testing.T) {
 		{kwargs{"c": true}, "builtins.TypeError: m() missing 2 required positional arguments: 'a' and 'b'"},
 		{kwargs{}, "builtins.TypeError: m() missing 3 required positional arguments: 'a', 'b', and 'c'"},
 		{kwargs{"a": "one", "b": "x", "c": true}, "builtins.ValueError: m(): argument 'a': a string does not fit"},
+		{kwargs{"a": []int{1}, "b": "x", "c": true}, "builtins.ValueError: m(): argument 'a': an array does not fit"},
+		{kwargs{"a": kwargs{}, "b": "x", "c": true}, "builtins.ValueError: m(): argument 'a': an object does not fit"},
 		{kwargs{"a": 1.5, "b": "x", "c": true, "zz": 1}, "builtins.ValueError: m(): argument 'a': a number 1.5 does not fit"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
