@@ -17,7 +17,7 @@
 // # Use
 //
 //	spec, err := pci.ParseDeviceSpec(values, specschema.Check)
-//	exclude, err := pci.ParseExcludeList(addresses)
+//	exclude, err := pci.ParseExcludeList(addresses, "")
 //	devices, warnings, err := sysfs.New("/sys").Scan()
 //	selection := pci.Selector{Spec: spec, Exclude: exclude}.Select(devices)
 //	if err := selection.Err(); err != nil { ... }

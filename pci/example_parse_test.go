@@ -53,7 +53,7 @@ func ExampleParseDeviceSpec() {
 }
 
 func ExampleParseExcludeList() {
-	_, err := pci.ParseExcludeList([]string{"0000:03:00.0", "0000:04:*.0"})
+	_, err := pci.ParseExcludeList([]string{"0000:03:00.0", "0000:04:*.0"}, "")
 	fmt.Println(err)
 	// Output:
 	// [pci] exclude_list, value 2: not a complete pci address (wildcards are not allowed); write DDDD:BB:SS.F in hexadecimal (entry: "0000:04:*.0")

@@ -28,7 +28,7 @@ func ExampleSelector() {
 		fmt.Println(err)
 		return
 	}
-	exclude, err := pci.ParseExcludeList([]string{"0000:25:00.0"})
+	exclude, err := pci.ParseExcludeList([]string{"0000:25:00.0"}, "")
 	if err != nil {
 		fmt.Println(err)
 		return

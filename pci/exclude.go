@@ -17,15 +17,16 @@ type ExcludeList struct {
 // ParseExcludeList reads the elements of the option as the configuration
 // parser split them. Each must be a complete address as for [ParseAddress]:
 // wildcards, patterns, short forms and surrounding white space are refused.
-// Duplicates and addresses that the host does not have are fine. The error is
-// a [*ConfigError] that lists all bad elements.
-func ParseExcludeList(elements []string) (ExcludeList, error) {
+// Duplicates and addresses that the host does not have are fine. place is
+// where the option stands, for messages: "cyborg.conf:12", empty when unknown.
+// The error is a [*ConfigError] that lists all bad elements.
+func ParseExcludeList(elements []string, place string) (ExcludeList, error) {
 	var list ExcludeList
 	var bad []*EntryError
 	for i, text := range elements {
 		a, err := ParseAddress(text)
 		if err != nil {
-			bad = append(bad, excludeError(i, text, err))
+			bad = append(bad, excludeError(i, text, place, err))
 			continue
 		}
 		list.addresses = append(list.addresses, a)
@@ -38,13 +39,13 @@ func ParseExcludeList(elements []string) (ExcludeList, error) {
 	return list, nil
 }
 
-func excludeError(i int, text string, err error) *EntryError {
+func excludeError(i int, text, place string, err error) *EntryError {
 	reason := err.Error()
 	if e, ok := errors.AsType[*AddressError](err); ok {
 		reason = e.Reason
 	}
 	return &EntryError{
-		Location: Location{Option: OptionExcludeList, Value: i, Element: -1},
+		Location: Location{Option: OptionExcludeList, Value: i, Element: -1, Place: place},
 		Reason:   "exclude",
 		Message:  fmt.Sprintf("not a complete pci address (%s); write DDDD:BB:SS.F in hexadecimal", reason),
 		Entry:    fmt.Sprintf("%q", text),

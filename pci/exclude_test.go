@@ -28,7 +28,7 @@ func TestParseExcludeListAsSplit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list, err := pci.ParseExcludeList(tc.elements)
+			list, err := pci.ParseExcludeList(tc.elements, "")
 			if (err == nil) != (tc.want != nil) {
 				t.Fatalf("error %v", err)
 			}

@@ -27,7 +27,7 @@ func FuzzParseExcludeList(f *testing.F) {
 	f.Add(`["0000:03:00.0",]`)
 	f.Fuzz(func(t *testing.T, text string) {
 		elements := strings.Split(text, ",")
-		list, err := pci.ParseExcludeList(elements)
+		list, err := pci.ParseExcludeList(elements, "")
 		if err != nil {
 			if list.Addresses() != nil {
 				t.Errorf("%q is half applied", text)

@@ -37,7 +37,7 @@ type Location struct {
 	// Element is the place in the value's JSON list, or -1 when the value is a
 	// single object.
 	Element int
-	// Place is that of the [OptionValue].
+	// Place is that of the [OptionValue], or of the whole exclude list.
 	Place string
 }
 

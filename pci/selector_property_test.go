@@ -55,7 +55,7 @@ func drawSelector(t *rapid.T) pci.Selector {
 	for _, a := range rapid.SliceOfN(rapid.Custom(drawAddress), 0, 6).Draw(t, "excluded") {
 		excluded = append(excluded, a.String())
 	}
-	list, err := pci.ParseExcludeList(excluded)
+	list, err := pci.ParseExcludeList(excluded, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func caseDevices(t *testing.T, name string) []pci.Device {
 
 func exclude(t *testing.T, elements ...string) pci.ExcludeList {
 	t.Helper()
-	list, err := pci.ParseExcludeList(elements)
+	list, err := pci.ParseExcludeList(elements, "")
 	if err != nil {
 		t.Fatal(err)
 	}

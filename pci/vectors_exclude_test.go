@@ -37,7 +37,7 @@ func TestVectorsExclude(t *testing.T) {
 	}
 	for _, e := range file.Entries {
 		vector(t, "entry "+e.Entry, func(t *testing.T) {
-			list, err := pci.ParseExcludeList([]string{e.Entry})
+			list, err := pci.ParseExcludeList([]string{e.Entry}, "")
 			if (err == nil) != e.Accept {
 				t.Fatalf("accepted %t, want %t: %v", err == nil, e.Accept, err)
 			}
@@ -48,7 +48,7 @@ func TestVectorsExclude(t *testing.T) {
 	}
 	for _, p := range file.Precedence {
 		vector(t, "precedence "+p.Name, func(t *testing.T) {
-			list, err := pci.ParseExcludeList(p.Exclude)
+			list, err := pci.ParseExcludeList(p.Exclude, "")
 			if err != nil {
 				t.Fatal(err)
 			}

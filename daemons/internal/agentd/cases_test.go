@@ -32,6 +32,8 @@ func TestExcludeListTexts(t *testing.T) {
 				t.Errorf("accepted")
 			case bad != "" && !strings.Contains(strings.ReplaceAll(stderr, `\"`, `"`), bad):
 				t.Errorf("%q is not named: %s", bad, stderr)
+			case bad != "" && !strings.Contains(stderr, "cyborg.conf:5: [pci] exclude_list"):
+				t.Errorf("the place is not named: %s", stderr)
 			}
 		})
 	}

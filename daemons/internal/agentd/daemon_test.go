@@ -41,12 +41,12 @@ func TestMalformedConfiguration(t *testing.T) {
 		"transport_url":   {"[DEFAULT]\ntransport_url = rabbit://guest:hunter2@h:port/\n", []string{"transport_url", "cyborg.conf:2", "port"}},
 		"scheme":          {"[DEFAULT]\ntransport_url = kombu://h/\n", []string{"transport_url", "cyborg.conf:2", "kombu"}},
 		"rabbit option":   {"[oslo_messaging_rabbit]\nkombu_compression = bz2\n", []string{"kombu_compression", "cyborg.conf:2", "bz2", "gzip"}},
-		"driver":          {"[agent]\nenabled_drivers = none_such\n", []string{"enabled_drivers", "none_such", "fake_driver"}},
+		"driver":          {"[agent]\nenabled_drivers = none_such\n", []string{"cyborg.conf:2: [agent] enabled_drivers", "none_such", "fake_driver"}},
 		"managed under cap 1.0": {
 			"[agent]\nenabled_drivers = pci_driver\n[pci]\ndevice_spec = {\"vendor_id\": \"10de\", \"managed\": false}\n[upgrade_levels]\nconductor = 1.0\n",
 			[]string{"pci_driver", "managed", "1.1", "[upgrade_levels] conductor = 1.0"},
 		},
-		"no driver": {"[agent]\nenabled_drivers =\n", []string{"enabled_drivers"}},
+		"no driver": {"[agent]\nenabled_drivers =\n", []string{"cyborg.conf:2: [agent] enabled_drivers"}},
 		"several": {
 			"[DEFAULT]\ntransport_url = kombu://h/\nrpc_response_timeout = soon\n[agent]\nenabled_drivers = none_such\n" +
 				"[upgrade_levels]\nconductor = auto\n[oslo_messaging_rabbit]\nheartbeat_rate = fast\nkombu_compression = lz\n",

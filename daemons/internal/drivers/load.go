@@ -17,14 +17,23 @@ import (
 type UnknownError struct {
 	Driver string
 	Known  []string
+	Place  string // where the option stands: "cyborg.conf:12"; "" when unknown
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("[agent] enabled_drivers: there is no driver %q; known are %s", e.Driver, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("%s[agent] enabled_drivers: there is no driver %q; known are %s", before(e.Place), e.Driver, strings.Join(e.Known, ", "))
 }
 
 // ErrNoDriver says that [agent] enabled_drivers is empty.
 var ErrNoDriver = errors.New("[agent] enabled_drivers: no driver is enabled")
+
+// before puts a place in front of a message.
+func before(place string) string {
+	if place == "" {
+		return ""
+	}
+	return place + ": "
+}
 
 // Host is what drivers need of the machine.
 type Host struct {
@@ -34,18 +43,20 @@ type Host struct {
 
 // Options are the options of all drivers.
 type Options struct {
-	Enabled     []string          // [agent] enabled_drivers
-	Host        string            // [DEFAULT] host
-	DeviceSpec  []pci.OptionValue // [pci] device_spec
-	ExcludeList []string          // [pci] exclude_list
-	AllowUnsafe bool              // [workarounds] allow_unsafe_devices
+	Enabled                    []string          // [agent] enabled_drivers
+	EnabledPlace, ExcludePlace string            // where [agent] enabled_drivers and [pci] exclude_list stand, for messages
+	Host                       string            // [DEFAULT] host
+	DeviceSpec                 []pci.OptionValue // [pci] device_spec
+	ExcludeList                []string          // [pci] exclude_list
+	AllowUnsafe                bool              // [workarounds] allow_unsafe_devices
 }
 
 // OptionsOf reads the options of a configuration.
 func OptionsOf(cfg *config.Config) Options {
 	return Options{
-		Enabled: cfg.List("agent", "enabled_drivers"), Host: cfg.String("DEFAULT", "host"),
-		DeviceSpec: deviceSpec(cfg), ExcludeList: cfg.List("pci", "exclude_list"),
+		Enabled: cfg.List("agent", "enabled_drivers"), EnabledPlace: cfg.Origin("agent", "enabled_drivers").String(),
+		Host: cfg.String("DEFAULT", "host"), DeviceSpec: deviceSpec(cfg),
+		ExcludeList: cfg.List("pci", "exclude_list"), ExcludePlace: cfg.Origin("pci", "exclude_list").String(),
 		AllowUnsafe: cfg.Bool("workarounds", "allow_unsafe_devices"),
 	}
 }
@@ -54,7 +65,7 @@ func OptionsOf(cfg *config.Config) Options {
 // at once, as *[agent.ConfigError]; that includes [ErrNoDriver].
 func Load(o Options, host Host) ([]agent.Driver, error) {
 	if len(o.Enabled) == 0 {
-		return nil, &agent.ConfigError{Err: ErrNoDriver}
+		return nil, &agent.ConfigError{Err: fmt.Errorf("%s%w", before(o.EnabledPlace), ErrNoDriver)}
 	}
 	var made []agent.Driver
 	var problems []error
@@ -76,13 +87,13 @@ func load(name string, o Options, host Host) (agent.Driver, error) {
 	switch name {
 	case pcidriver.Name:
 		return pcidriver.New(pcidriver.Config{
-			DeviceSpec: o.DeviceSpec, ExcludeList: o.ExcludeList, AllowUnsafe: o.AllowUnsafe,
+			DeviceSpec: o.DeviceSpec, ExcludeList: o.ExcludeList, ExcludePlace: o.ExcludePlace, AllowUnsafe: o.AllowUnsafe,
 			Host: o.Host, Scanner: host.PCI, Logger: host.Logger,
 		})
 	case fake.Name:
 		return fake.New(o.Host), nil
 	}
-	return nil, &UnknownError{Driver: name, Known: []string{fake.Name, pcidriver.Name}}
+	return nil, &UnknownError{Driver: name, Known: []string{fake.Name, pcidriver.Name}, Place: o.EnabledPlace}
 }
 
 // deviceSpec gives the values of [pci] device_spec under the names that the operator wrote.

@@ -41,7 +41,8 @@ func TestOptionsOf(t *testing.T) {
 			{Option: "passthrough_whitelist", Text: `{"vendor_id": "8086"}`, Place: file + ":7"},
 			{Option: "device_spec", Text: `{"vendor_id": "10de"}`, Place: file + ":6"},
 		},
-		ExcludeList: []string{"0000:01:00.0", "0000:02:00.0"},
+		EnabledPlace: file + ":4",
+		ExcludeList:  []string{"0000:01:00.0", "0000:02:00.0"}, ExcludePlace: file + ":8",
 	}
 	if diff := cmp.Diff(want, drivers.OptionsOf(cfg)); diff != "" {
 		t.Error(diff)

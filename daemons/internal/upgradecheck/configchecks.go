@@ -70,7 +70,7 @@ func (c *checks) optionNames(context.Context) Result {
 func (c *checks) selector() (pci.Selector, error) {
 	o := drivers.OptionsOf(c.config)
 	spec, specErr := pci.ParseDeviceSpec(o.DeviceSpec, specschema.Check)
-	exclude, excludeErr := pci.ParseExcludeList(o.ExcludeList)
+	exclude, excludeErr := pci.ParseExcludeList(o.ExcludeList, o.ExcludePlace)
 	return pci.Selector{Spec: spec, Exclude: exclude, AllowUnsafe: o.AllowUnsafe}, errors.Join(specErr, excludeErr)
 }
 

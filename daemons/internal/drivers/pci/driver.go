@@ -25,12 +25,13 @@ type Scanner interface {
 
 // Config is what the driver is made of.
 type Config struct {
-	DeviceSpec  []pci.OptionValue // [pci] device_spec, in configuration order
-	ExcludeList []string          // [pci] exclude_list
-	AllowUnsafe bool              // [workarounds] allow_unsafe_devices
-	Host        string            // [DEFAULT] host: deployable names start with it
-	Scanner     Scanner           // required
-	Logger      *slog.Logger      // nil discards
+	DeviceSpec   []pci.OptionValue // [pci] device_spec, in configuration order
+	ExcludeList  []string          // [pci] exclude_list
+	ExcludePlace string            // where that option stands, for messages
+	AllowUnsafe  bool              // [workarounds] allow_unsafe_devices
+	Host         string            // [DEFAULT] host: deployable names start with it
+	Scanner      Scanner           // required
+	Logger       *slog.Logger      // nil discards
 }
 
 // Driver implements [agent.Driver]. It belongs to one agent.
@@ -49,7 +50,7 @@ var _ agent.Driver = (*Driver)(nil)
 // *[agent.ConfigError] around *[pci.ConfigError]s.
 func New(cfg Config) (*Driver, error) {
 	spec, specErr := pci.ParseDeviceSpec(cfg.DeviceSpec, specschema.Check)
-	exclude, excludeErr := pci.ParseExcludeList(cfg.ExcludeList)
+	exclude, excludeErr := pci.ParseExcludeList(cfg.ExcludeList, cfg.ExcludePlace)
 	if err := errors.Join(specErr, excludeErr); err != nil {
 		return nil, &agent.ConfigError{Err: err}
 	}
