@@ -12,9 +12,8 @@ import (
 const (
 	// replyRetry is the time between two attempts to deliver a reply whose queue does not exist.
 	replyRetry = 250 * time.Millisecond
-	// replyWindow is how long that is tried, and then how long further replies to the queue are dropped at once
-	// (kombu_missing_consumer_retry_timeout).
-	replyWindow = 60 * time.Second
+	// deadTime is how long further replies to a queue that did not come back are dropped at once.
+	deadTime = 60 * time.Second
 	// maxRetrying and maxDead bound what is kept for clients that are gone.
 	maxRetrying = 1024
 	maxDead     = 200
@@ -104,7 +103,7 @@ func (s *replySender) retry(p *pendingReply) bool {
 	if p.since.IsZero() {
 		p.since = now
 	}
-	if now.Sub(p.since) >= replyWindow {
+	if now.Sub(p.since) >= s.cfg.ReplyRetry {
 		s.bury(p.queue, now)
 		return false
 	}
@@ -131,7 +130,7 @@ func (s *replySender) bury(queue string, now time.Time) {
 		}
 	}
 	if len(s.dead) < maxDead {
-		s.dead[queue] = now.Add(replyWindow)
+		s.dead[queue] = now.Add(deadTime)
 	}
 }
 

@@ -69,6 +69,29 @@ func TestReplyToAMissingQueue(t *testing.T) {
 	})
 }
 
+// TestReplyRetry: the configured time counts for the attempts, and the queue is forgotten for a minute in any case.
+func TestReplyRetry(t *testing.T) {
+	t.Parallel()
+	for retry, want := range map[time.Duration]int{5 * time.Second: 21, -1: 1, 2 * time.Minute: 481} {
+		synctest.Test(t, func(t *testing.T) {
+			bus := newTap()
+			bus.outcome = absent(func(string) bool { return true })
+			serveOn(t, bus, rpc.ServerConfig{Endpoints: pinging(), ReplyRetry: retry})
+			bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})
+			pause(max(retry, 0) + time.Second)
+			same(t, "attempts", want, attempts(bus, "reply_of_1"))
+			pause(58 * time.Second)
+			bus.deliver(rpc.Delivery{Body: request("ping", "1", `, "_unique_id": "again"`)})
+			synctest.Wait()
+			same(t, "attempts within the minute", 0, attempts(bus, "reply_of_1"))
+			pause(2 * time.Second)
+			bus.deliver(rpc.Delivery{Body: request("ping", "1", `, "_unique_id": "later"`)})
+			synctest.Wait()
+			same(t, "attempts after the minute", 1, attempts(bus, "reply_of_1"))
+		})
+	}
+}
+
 // attempts empties the tap and counts what went to a queue.
 func attempts(bus *tap, queue string) int {
 	n := 0

@@ -11,6 +11,8 @@ import (
 const (
 	defaultWorkers = 64
 	defaultDrain   = 60 * time.Second
+	// defaultReplyRetry is oslo.messaging's kombu_missing_consumer_retry_timeout.
+	defaultReplyRetry = 60 * time.Second
 	// drainGrace is how long handlers have to return after their contexts were cancelled.
 	drainGrace = time.Second
 )
@@ -37,6 +39,10 @@ type ServerConfig struct {
 	// Prefetch is the number of requests the broker may hand over, from each of the server's queues, before they are
 	// accepted; 0 means Workers.
 	Prefetch int
+	// ReplyRetry is how long a reply is tried again whose queue does not exist, because its client reconnects or is gone
+	// (kombu_missing_consumer_retry_timeout); 0 means 60 s, a negative value not at all. It should not exceed the time that
+	// callers wait.
+	ReplyRetry time.Duration
 	// Drain is how long Run waits for running requests when it stops; 0 means 60 s (graceful_shutdown_timeout). Then the
 	// contexts of the handlers are cancelled.
 	Drain time.Duration
@@ -75,6 +81,9 @@ func NewServer(t Transport, cfg ServerConfig) (*Server, error) {
 	}
 	if cfg.Prefetch == 0 {
 		cfg.Prefetch = cfg.Workers
+	}
+	if cfg.ReplyRetry == 0 {
+		cfg.ReplyRetry = defaultReplyRetry
 	}
 	if cfg.Drain == 0 {
 		cfg.Drain = defaultDrain

@@ -40,6 +40,10 @@ type Options struct {
 	RetryMax      time.Duration // rabbit_interval_max: the longest wait; 0 = 30 s
 	Shuffle       bool          // kombu_failover_strategy = shuffle
 
+	// ReplyRetry is kombu_missing_consumer_retry_timeout, for rpc.ServerConfig.ReplyRetry: the transport does not use it.
+	// 0 = 60 s, negative = not at all.
+	ReplyRetry time.Duration
+
 	Login      string // rabbit_login_method: "" or AMQPLAIN, PLAIN, EXTERNAL
 	TLS        bool   // ssl
 	TLSVersion string // ssl_version: "" or TLSv1_2, TLSv1_3 as the lowest
@@ -76,48 +80,48 @@ func (e *OptionError) Error() string {
 
 func setters() map[string]setter {
 	return map[string]setter{
-		"amqp_durable_queues":             boolean(func(o *Options) *bool { return &o.Durable }),
-		"amqp_auto_delete":                boolean(func(o *Options) *bool { return &o.AutoDelete }),
-		"rabbit_quorum_queue":             boolean(func(o *Options) *bool { return &o.Quorum }),
-		"rabbit_transient_quorum_queue":   boolean(func(o *Options) *bool { return &o.TransientQuorum }),
-		"rabbit_quorum_delivery_limit":    integer(func(o *Options) *int { return &o.QuorumDeliveryLimit }),
-		"rabbit_quorum_max_memory_length": integer(func(o *Options) *int { return &o.QuorumMaxLength }),
-		"rabbit_quroum_max_memory_length": integer(func(o *Options) *int { return &o.QuorumMaxLength }), // as 14.0 spells it
-		"rabbit_quorum_max_memory_bytes":  integer(func(o *Options) *int { return &o.QuorumMaxBytes }),
-		"rabbit_quroum_max_memory_bytes":  integer(func(o *Options) *int { return &o.QuorumMaxBytes }),
-		"rabbit_stream_fanout":            boolean(func(o *Options) *bool { return &o.StreamFanout }),
-		"rabbit_ha_queues":                boolean(func(o *Options) *bool { return &o.Mirrored }),
-		"rabbit_transient_queues_ttl":     seconds(func(o *Options) *time.Duration { return &o.TransientTTL }),
-		"enable_cancel_on_failover":       boolean(func(o *Options) *bool { return &o.CancelOnFailover }),
-		"use_queue_manager":               boolean(func(o *Options) *bool { return &o.QueueManager }),
-		"hostname":                        anyText(func(o *Options) *string { return &o.Hostname }),
-		"processname":                     anyText(func(o *Options) *string { return &o.ProcessName }),
-		"rabbit_qos_prefetch_count":       integer(func(o *Options) *int { return &o.Prefetch }),
-		"kombu_compression":               oneOf(func(o *Options) *string { return &o.Compression }, "", "gzip"),
-		"heartbeat_timeout_threshold":     seconds(func(o *Options) *time.Duration { return &o.Heartbeat }),
-		"rabbit_retry_interval":           seconds(func(o *Options) *time.Duration { return &o.RetryInterval }),
-		"rabbit_retry_backoff":            seconds(func(o *Options) *time.Duration { return &o.RetryBackoff }),
-		"rabbit_interval_max":             seconds(func(o *Options) *time.Duration { return &o.RetryMax }),
-		"kombu_failover_strategy":         failover,
-		"rabbit_login_method":             oneOf(func(o *Options) *string { return &o.Login }, "", "AMQPLAIN", "PLAIN", "EXTERNAL"),
-		"ssl":                             boolean(func(o *Options) *bool { return &o.TLS }),
-		"ssl_version":                     anyText(func(o *Options) *string { return &o.TLSVersion }),
-		"ssl_key_file":                    anyText(func(o *Options) *string { return &o.KeyFile }),
-		"ssl_cert_file":                   anyText(func(o *Options) *string { return &o.CertFile }),
-		"ssl_ca_file":                     anyText(func(o *Options) *string { return &o.CAFile }),
+		"amqp_durable_queues":                  boolean(func(o *Options) *bool { return &o.Durable }),
+		"amqp_auto_delete":                     boolean(func(o *Options) *bool { return &o.AutoDelete }),
+		"rabbit_quorum_queue":                  boolean(func(o *Options) *bool { return &o.Quorum }),
+		"rabbit_transient_quorum_queue":        boolean(func(o *Options) *bool { return &o.TransientQuorum }),
+		"rabbit_quorum_delivery_limit":         integer(func(o *Options) *int { return &o.QuorumDeliveryLimit }),
+		"rabbit_quorum_max_memory_length":      integer(func(o *Options) *int { return &o.QuorumMaxLength }),
+		"rabbit_quroum_max_memory_length":      integer(func(o *Options) *int { return &o.QuorumMaxLength }), // as 14.0 spells it
+		"rabbit_quorum_max_memory_bytes":       integer(func(o *Options) *int { return &o.QuorumMaxBytes }),
+		"rabbit_quroum_max_memory_bytes":       integer(func(o *Options) *int { return &o.QuorumMaxBytes }),
+		"rabbit_stream_fanout":                 boolean(func(o *Options) *bool { return &o.StreamFanout }),
+		"rabbit_ha_queues":                     boolean(func(o *Options) *bool { return &o.Mirrored }),
+		"rabbit_transient_queues_ttl":          seconds(func(o *Options) *time.Duration { return &o.TransientTTL }),
+		"enable_cancel_on_failover":            boolean(func(o *Options) *bool { return &o.CancelOnFailover }),
+		"use_queue_manager":                    boolean(func(o *Options) *bool { return &o.QueueManager }),
+		"hostname":                             anyText(func(o *Options) *string { return &o.Hostname }),
+		"processname":                          anyText(func(o *Options) *string { return &o.ProcessName }),
+		"rabbit_qos_prefetch_count":            integer(func(o *Options) *int { return &o.Prefetch }),
+		"kombu_compression":                    oneOf(func(o *Options) *string { return &o.Compression }, "", "gzip"),
+		"heartbeat_timeout_threshold":          seconds(func(o *Options) *time.Duration { return &o.Heartbeat }),
+		"rabbit_retry_interval":                seconds(func(o *Options) *time.Duration { return &o.RetryInterval }),
+		"rabbit_retry_backoff":                 seconds(func(o *Options) *time.Duration { return &o.RetryBackoff }),
+		"rabbit_interval_max":                  seconds(func(o *Options) *time.Duration { return &o.RetryMax }),
+		"kombu_failover_strategy":              failover,
+		"kombu_missing_consumer_retry_timeout": seconds(func(o *Options) *time.Duration { return &o.ReplyRetry }),
+		"kombu_reconnect_timeout":              seconds(func(o *Options) *time.Duration { return &o.ReplyRetry }), // its former name
+		"rabbit_login_method":                  oneOf(func(o *Options) *string { return &o.Login }, "", "AMQPLAIN", "PLAIN", "EXTERNAL"),
+		"ssl":                                  boolean(func(o *Options) *bool { return &o.TLS }),
+		"ssl_version":                          anyText(func(o *Options) *string { return &o.TLSVersion }),
+		"ssl_key_file":                         anyText(func(o *Options) *string { return &o.KeyFile }),
+		"ssl_cert_file":                        anyText(func(o *Options) *string { return &o.CertFile }),
+		"ssl_ca_file":                          anyText(func(o *Options) *string { return &o.CAFile }),
 
-		"ssl_enforce_hostname_verification":    ignored,
-		"ssl_enforce_fips_mode":                ignored,
-		"heartbeat_rate":                       ignored,
-		"heartbeat_in_pthread":                 ignored,
-		"direct_mandatory_flag":                ignored,
-		"rpc_conn_pool_size":                   ignored,
-		"conn_pool_min_size":                   ignored,
-		"conn_pool_ttl":                        ignored,
-		"kombu_reconnect_delay":                ignored,
-		"kombu_reconnect_splay":                ignored,
-		"kombu_missing_consumer_retry_timeout": ignored,
-		"kombu_reconnect_timeout":              ignored, // the former name of the same
+		"ssl_enforce_hostname_verification": ignored,
+		"ssl_enforce_fips_mode":             ignored,
+		"heartbeat_rate":                    ignored,
+		"heartbeat_in_pthread":              ignored,
+		"direct_mandatory_flag":             ignored,
+		"rpc_conn_pool_size":                ignored,
+		"conn_pool_min_size":                ignored,
+		"conn_pool_ttl":                     ignored,
+		"kombu_reconnect_delay":             ignored,
+		"kombu_reconnect_splay":             ignored,
 	}
 }
 

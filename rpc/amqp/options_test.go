@@ -27,7 +27,7 @@ func TestOptionsByName(t *testing.T) {
 	}
 	want := amqp.Options{
 		Durable: true, AutoDelete: true, Quorum: true, TransientQuorum: true, QuorumDeliveryLimit: 5, QuorumMaxLength: 10, QuorumMaxBytes: 11,
-		TransientTTL: -1, Heartbeat: 30 * time.Second, Compression: "gzip", Shuffle: true, Login: "PLAIN", TLS: true, CAFile: "/ca",
+		TransientTTL: -1, Heartbeat: 30 * time.Second, Compression: "gzip", Shuffle: true, ReplyRetry: 5 * time.Second, Login: "PLAIN", TLS: true, CAFile: "/ca",
 	}
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

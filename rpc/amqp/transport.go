@@ -40,6 +40,9 @@ func Open(c Config) (*Transport, error) {
 	return t, nil
 }
 
+// Options are the options in effect: those of the configuration with those of the URL's query.
+func (t *Transport) Options() Options { return t.config.Options }
+
 // Send implements [rpc.Transport].
 func (t *Transport) Send(ctx context.Context, m rpc.Message, done func(error)) {
 	p := t.publishing()

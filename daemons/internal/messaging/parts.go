@@ -10,6 +10,7 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/rpc"
+	"github.com/go-cyborg/cyborg/rpc/amqp"
 )
 
 // RouteWait is how long a call to a topic without a consumer is tried again: a conductor that restarts is gone for
@@ -35,6 +36,10 @@ func NewClient(cfg *config.Config, t rpc.Transport, wire cyborgrpc.Wire, log *sl
 // NewServer makes the RPC server of a topic; its name is [DEFAULT] host. ready is told whenever it begins or ceases
 // to consume.
 func NewServer(cfg *config.Config, t rpc.Transport, topic string, ep *rpc.Endpoint, wire cyborgrpc.Wire, log *slog.Logger, ready func(up bool)) (*rpc.Server, error) {
+	return rpc.NewServer(t, serverConfig(cfg, t, topic, ep, wire, log, ready))
+}
+
+func serverConfig(cfg *config.Config, t rpc.Transport, topic string, ep *rpc.Endpoint, wire cyborgrpc.Wire, log *slog.Logger, ready func(up bool)) rpc.ServerConfig {
 	endpoints := []*rpc.Endpoint{ep}
 	if cfg.Bool("DEFAULT", "rpc_ping_enabled") {
 		endpoints = append(endpoints, pingEndpoint())
@@ -43,11 +48,15 @@ func NewServer(cfg *config.Config, t rpc.Transport, topic string, ep *rpc.Endpoi
 	if drain == 0 { // no limit
 		drain = math.MaxInt64
 	}
-	return rpc.NewServer(t, rpc.ServerConfig{
+	var replyRetry time.Duration
+	if bus, ok := t.(*amqp.Transport); ok {
+		replyRetry = bus.Options().ReplyRetry
+	}
+	return rpc.ServerConfig{
 		Target: rpc.Target{Topic: topic, Server: cfg.String("DEFAULT", "host")}, Endpoints: endpoints,
 		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: log, Ready: ready,
-		Workers: int(cfg.Int("DEFAULT", "executor_thread_pool_size")), Drain: drain,
-	})
+		Workers: int(cfg.Int("DEFAULT", "executor_thread_pool_size")), Drain: drain, ReplyRetry: replyRetry,
+	}
 }
 
 var errNotConsuming = errors.New("not connected")

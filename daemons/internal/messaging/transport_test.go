@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/rpc"
 	"github.com/go-cyborg/cyborg/rpc/amqp"
 )
 
@@ -97,6 +98,42 @@ func TestCheckNamesThePlace(t *testing.T) {
 	err = Check(load(t, "[DEFAULT]\ntransport_url = rabbit://u:hunter2@h:0/\n"))
 	if err == nil || !strings.Contains(err.Error(), "cyborg.conf:2") || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("transport_url: %v", err)
+	}
+}
+
+// TestReplyRetry: how long a server tries to answer a client that is gone, also by the option's former name and from the
+// query of transport_url, which comes first.
+func TestReplyRetry(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text string
+		want time.Duration
+	}{
+		"default": {"", 0}, "none": {"[oslo_messaging_rabbit]\nkombu_missing_consumer_retry_timeout = 0\n", -1},
+		"set":         {"[oslo_messaging_rabbit]\nkombu_missing_consumer_retry_timeout = 7\n", 7 * time.Second},
+		"former name": {"[oslo_messaging_rabbit]\nkombu_reconnect_timeout = 8\n", 8 * time.Second},
+		"URL": {
+			"[DEFAULT]\ntransport_url = rabbit://h/?kombu_missing_consumer_retry_timeout=9\n[oslo_messaging_rabbit]\nkombu_missing_consumer_retry_timeout = 7\n",
+			9 * time.Second,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := load(t, tt.text)
+			bus, err := Open(cfg, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer bus.Close(t.Context())
+			got := serverConfig(cfg, bus, "t", rpc.NewEndpoint("", "1.0"), cyborgrpc.Wire{}, nil, nil)
+			if got.ReplyRetry != tt.want {
+				t.Errorf("ReplyRetry = %s, want %s", got.ReplyRetry, tt.want)
+			}
+		})
+	}
+	err := Check(load(t, "[oslo_messaging_rabbit]\nkombu_missing_consumer_retry_timeout = -1\n"))
+	if err == nil || !strings.Contains(err.Error(), "cyborg.conf:2") {
+		t.Errorf("a negative time: %v", err)
 	}
 }
 
