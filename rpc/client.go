@@ -217,6 +217,9 @@ func (l *replyListener) Deliver(_ context.Context, d Delivery) {
 		var reply wire.Reply
 		reply.Salvage(d.Body)
 		l.reject(reply.MsgID, d.Invalid)
+		if tooLarge, ok := errors.AsType[*TooLargeError](d.Invalid); ok {
+			l.giveUp(reply.MsgID, fmt.Errorf("the answer cannot be read: %w", tooLarge))
+		}
 		return
 	}
 	_ = d.Settle(true)
@@ -248,6 +251,21 @@ func (l *replyListener) take(body []byte) {
 func (l *replyListener) reject(id string, err error) {
 	l.client.log.Warn("reply that cannot be used", "message_id", id, "queue", l.queue, "error", err)
 	l.client.observe(Event{Kind: EventRejected, Link: "replies", Queue: l.queue, MessageID: id, Err: err})
+}
+
+// giveUp ends the wait for a reply that was there and could not be read.
+func (l *replyListener) giveUp(id string, err error) {
+	l.mu.Lock()
+	w := l.waiters[id]
+	delete(l.waiters, id)
+	l.mu.Unlock()
+	if w == nil {
+		return
+	}
+	select {
+	case w.sent <- err:
+	default:
+	}
 }
 
 func (l *replyListener) add(id string, w *waiter) {

@@ -114,6 +114,15 @@ func (e *UndeliverableError) Error() string {
 // Is reports whether target is [ErrUndeliverable].
 func (e *UndeliverableError) Is(target error) bool { return target == ErrUndeliverable }
 
+// TooLargeError says that a message is larger than whoever should have taken it admits: the broker, which is [ErrNacked]
+// too, or the reader of a reply.
+type TooLargeError struct{ Size, Limit int } // bytes
+
+// Error names both sizes.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("message of %d bytes, no more than %d are admitted", e.Size, e.Limit)
+}
+
 // VersionCapError says that a remote's cap does not admit a method. Nothing was sent.
 type VersionCapError struct {
 	Method       string

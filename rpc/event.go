@@ -28,6 +28,6 @@ const (
 	EventStray        EventKind = "stray"         // a reply that nobody waits for: late, repeated or misdirected
 	EventDuplicate    EventKind = "duplicate"     // a request that was run already
 	EventExpired      EventKind = "expired"       // a request that waited here longer than its caller does
-	EventReplyDropped EventKind = "reply_dropped" // a reply whose queue does not exist
+	EventReplyDropped EventKind = "reply_dropped" // a reply that cannot be delivered: no queue, or too large
 	EventMismatch     EventKind = "mismatch"      // an object of the broker differs from what was declared
 )

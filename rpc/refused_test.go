@@ -2,10 +2,12 @@ package rpc_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-cyborg/cyborg/rpc"
 )
@@ -74,5 +76,31 @@ func TestUselessRepliesAreCounted(t *testing.T) {
 				t.Errorf("%s is logged %d times", id, strings.Count(log.String(), id))
 			}
 		}
+	})
+}
+
+// TestReplyTooLarge: a reply that is larger than this process reads ends its call at once, and no other.
+func TestReplyTooLarge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		to := remoteOf(bus)
+		defer closeClient(t, to)
+		large, waitLarge := call(t, t.Context(), bus, to)
+		small, waitSmall := call(t, t.Context(), bus, to)
+		start := time.Now()
+		d := reply(large.MsgID, `"result": "x", "failure": null, "ending": true`)
+		d.Invalid = &rpc.TooLargeError{Size: 5, Limit: 4}
+		settled := bus.deliver(d)
+		_, err := waitLarge()
+		if _, ok := errors.AsType[*rpc.TooLargeError](err); !ok || errors.Is(err, rpc.ErrNacked) || !strings.Contains(err.Error(), "ping") {
+			t.Errorf("the call ended with %v", err)
+		}
+		same(t, "settled", []bool{false}, settled.all())
+		bus.deliver(reply(small.MsgID, `"result": "y", "failure": null, "ending": true`))
+		if got, err := waitSmall(); err != nil || got != "y" {
+			t.Errorf("the other call: %q, %v", got, err)
+		}
+		same(t, "time", time.Duration(0), time.Since(start))
 	})
 }

@@ -59,6 +59,7 @@ type pendingReply struct {
 	queue, id string
 	body      []byte
 	since     time.Time // of the first failure
+	replaced  bool      // by a failure: the answer itself was too large
 }
 
 func (s *replySender) send(p *pendingReply) {
@@ -83,7 +84,10 @@ func (p *pendingReply) send() {
 // finished is told the outcome of an attempt.
 func (p *pendingReply) finished(err error) {
 	s := p.sender
-	if err != nil && errors.Is(err, ErrUndeliverable) && s.retry(p) {
+	if errors.Is(err, ErrUndeliverable) && s.retry(p) {
+		return
+	}
+	if tooLarge, ok := errors.AsType[*TooLargeError](err); ok && s.replace(p, tooLarge) {
 		return
 	}
 	if err != nil {
@@ -93,6 +97,28 @@ func (p *pendingReply) finished(err error) {
 	defer s.mu.Unlock()
 	s.open--
 	s.finish()
+}
+
+// replace sends a failure instead of an answer that the broker does not take: the caller would wait for it in vain.
+func (s *replySender) replace(p *pendingReply, cause *TooLargeError) bool {
+	if p.replaced {
+		return false
+	}
+	failure, err := encodeFailure(&RemoteError{
+		Class: Class{"builtins", "RuntimeError"}, Message: "the answer is too large for the message broker: " + cause.Error(),
+	})
+	if err != nil {
+		return false
+	}
+	body, err := (&wire.Reply{Failure: failure, Ending: true, MsgID: p.id}).Encode(wire.NewID())
+	if err != nil {
+		return false
+	}
+	s.log.Error("answer too large for the broker, its caller gets a failure instead", "message_id", p.id, "queue", p.queue, "error", cause)
+	s.observe(Event{Kind: EventReplyDropped, Link: s.cfg.Target.Topic, Queue: p.queue, MessageID: p.id, Err: cause})
+	p.body, p.replaced = body, true
+	p.send()
+	return true
 }
 
 // retry arranges another attempt and reports whether there will be one.

@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -141,4 +142,48 @@ func TestStopDropsHopelessReplies(t *testing.T) {
 		}
 		same(t, "time", 2*time.Second, time.Since(start))
 	})
+}
+
+// TestAnswerTooLarge: an answer that the broker does not take becomes a failure, once.
+func TestAnswerTooLarge(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int]struct {
+		sent    int
+		dropped int
+	}{1 << 12: {sent: 2, dropped: 1}, 10: {sent: 2, dropped: 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			bus := newTap()
+			bus.outcome = func(m rpc.Message) error {
+				if len(m.Body) <= limit {
+					return nil
+				}
+				return fmt.Errorf("%w: %w", rpc.ErrNacked, &rpc.TooLargeError{Size: len(m.Body), Limit: limit})
+			}
+			var events []rpc.Event
+			serveOn(t, bus, rpc.ServerConfig{
+				Endpoints: []*rpc.Endpoint{handling("fill", func(context.Context) (string, error) { return strings.Repeat("x", 1<<13), nil })},
+				Observe:   func(e rpc.Event) { events = append(events, e) },
+			})
+			bus.deliver(rpc.Delivery{Body: request("fill", "1", "")})
+			synctest.Wait()
+			same(t, "sent", want.sent, len(bus.sent))
+			<-bus.sent
+			m := <-bus.sent
+			r := decodeReply(t, m)
+			if m.To.Queue != "reply_of_1" || !m.Resend || r.MsgID != "1" || !r.Ending || r.Result != nil {
+				t.Errorf("sent to %v: %+v", m.To, r)
+			}
+			for _, word := range []string{`\"class\": \"RuntimeError\"`, `\"module\": \"builtins\"`, "too large", fmt.Sprint(limit)} {
+				if !strings.Contains(string(r.Failure), word) {
+					t.Errorf("failure %s lacks %s", r.Failure, word)
+				}
+			}
+			same(t, "events", want.dropped, len(events))
+			for _, e := range events {
+				if _, ok := errors.AsType[*rpc.TooLargeError](e.Err); !ok || e.Kind != rpc.EventReplyDropped || e.MessageID != "1" {
+					t.Errorf("event %+v", e)
+				}
+			}
+		})
+	}
 }

@@ -103,6 +103,9 @@ func (l *link) once(ctx context.Context, host Host, reset func()) (up time.Durat
 	}
 	l.config.Observe(rpc.Event{Kind: rpc.EventLost, Link: l.name, Err: err})
 	l.say(ctx, host, "connection to the broker lost", err)
+	if sizeLimit(err) > 0 { // by the size of a message that is not sent again: the broker is well
+		return healthy, err
+	}
 	return time.Since(since), err
 }
 

@@ -258,7 +258,7 @@ const maxTTL = 1000 * time.Hour
 // can answer its sender.
 func readBody(d amqp091.Delivery) ([]byte, error) {
 	if len(d.Body) > maxBody {
-		return d.Body, fmt.Errorf("body of %d bytes is larger than %d", len(d.Body), maxBody)
+		return d.Body, &rpc.TooLargeError{Size: len(d.Body), Limit: maxBody}
 	}
 	compression, _ := d.Headers[wire.CompressionHeader].(string)
 	body, err := wire.Decompress(d.Body, compression, maxBody)

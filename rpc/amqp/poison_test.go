@@ -40,8 +40,8 @@ func TestIntegrationImpossibleReplyQueue(t *testing.T) {
 	cleanTopic(t, topic)
 }
 
-// TestIntegrationOverTheBrokersLimit: a request or an answer larger than the broker admits fails, and is not sent again for
-// ever.
+// TestIntegrationOverTheBrokersLimit: a request or an answer larger than the broker admits fails at once, with both sizes,
+// and is not sent again for ever.
 func TestIntegrationOverTheBrokersLimit(t *testing.T) {
 	n := startNode(t)
 	n.ctl("eval", "application:set_env(rabbit, max_message_size, 1048576).")
@@ -56,12 +56,13 @@ func TestIntegrationOverTheBrokersLimit(t *testing.T) {
 	stop := serving(t, tr, "limit", ep)
 	client := rpc.NewClient(tr, rpc.ClientConfig{Timeout: 10 * time.Second})
 	to := rpc.Remote{Client: client, Target: rpc.Target{Topic: "limit"}}
-	if _, err := fill.Call(t.Context(), to, size{Pad: strings.Repeat("x", 2<<20)}); !errors.Is(err, rpc.ErrNacked) {
+	_, err := fill.Call(t.Context(), to, size{Pad: strings.Repeat("x", 2<<20)})
+	if tooLarge, ok := errors.AsType[*rpc.TooLargeError](err); !ok || tooLarge.Limit != 1<<20 || !errors.Is(err, rpc.ErrNacked) {
 		t.Errorf("a large request: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if got, err := fill.Call(ctx, to, size{N: 2 << 20}); !errors.Is(err, context.DeadlineExceeded) {
+	if got, err := fill.Call(ctx, to, size{N: 2 << 20}); !errors.Is(err, rpc.Class{Module: "builtins", Name: "RuntimeError"}) || !strings.Contains(err.Error(), "1048576") {
 		t.Errorf("a large answer: %d bytes, %v", len(got), err)
 	}
 	if got, err := fill.Call(t.Context(), to, size{N: 3}); err != nil || got != "xxx" {
@@ -69,4 +70,22 @@ func TestIntegrationOverTheBrokersLimit(t *testing.T) {
 	}
 	must(t, client.Close(t.Context()))
 	stop()
+}
+
+// TestIntegrationOverOurLimit: an answer that the broker takes and this client does not read ends the call at once.
+func TestIntegrationOverOurLimit(t *testing.T) {
+	tr, _ := transport(t, amqp.Options{})
+	topic := "check-" + wire.NewID()[:12]
+	ep := rpc.NewEndpoint("", "1.0")
+	fill := rpc.NewMethod[struct{}, string]("fill", "1.0")
+	fill.Handle(ep, func(context.Context, struct{}) (string, error) { return strings.Repeat("x", 64<<20), nil })
+	stop := serving(t, tr, topic, ep)
+	client := rpc.NewClient(tr, rpc.ClientConfig{Timeout: 30 * time.Second})
+	got, err := fill.Call(t.Context(), rpc.Remote{Client: client, Target: rpc.Target{Topic: topic}}, struct{}{})
+	if tooLarge, ok := errors.AsType[*rpc.TooLargeError](err); !ok || tooLarge.Limit != 64<<20 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	must(t, client.Close(t.Context()))
+	stop()
+	cleanTopic(t, topic)
 }

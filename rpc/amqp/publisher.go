@@ -3,6 +3,7 @@ package amqp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"time"
@@ -88,7 +89,7 @@ func (p *publisher) collect(unsettled []*item, limit int) {
 	for _, i := range unsettled {
 		switch {
 		case limit > 0 && len(i.wire) > limit:
-			i.done(rpc.ErrNacked)
+			i.done(fmt.Errorf("%w: %w", rpc.ErrNacked, &rpc.TooLargeError{Size: len(i.wire), Limit: limit}))
 		case i.Resend:
 			p.resend = append(p.resend, i)
 		default:
