@@ -102,7 +102,8 @@ func (m *Method[A, R]) Cast(ctx context.Context, to Remote, args A) error {
 	return err
 }
 
-// CastAll asks every server of the topic to run the method; the target's server is ignored. It is no error if there is none.
+// CastAll asks every server of the topic to run the method; the target's server is ignored. It is no error if there is
+// none. A broker that has the topic's fanout exchange with other properties fails it, and nothing else.
 func (m *Method[A, R]) CastAll(ctx context.Context, to Remote, args A) error {
 	_, err := m.send(ctx, KindCastAll, to, args)
 	return err

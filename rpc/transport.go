@@ -15,7 +15,8 @@ type Transport interface {
 	// Send hands a message over and returns at once. done is called exactly once, from any goroutine and possibly before
 	// Send returns, never under a lock of the transport; it must not block. Its argument is nil when the broker has taken
 	// the message and put it into at least one queue (a fanout message needs none), otherwise an [*UndeliverableError],
-	// [ErrNacked], [ErrUnconfirmed], [ErrClosed], or, if ctx ended while the message was still waiting to be sent, the cause.
+	// [ErrNacked], [ErrUnconfirmed], [ErrClosed], the reason why the broker refuses the exchange, or, if ctx ended while the
+	// message was still waiting to be sent, the cause.
 	// Two messages sent to one queue one after the other arrive in that order while nothing breaks.
 	Send(ctx context.Context, m Message, done func(error))
 	// Listen declares what s describes, consumes it and hands deliveries to r, one after the other. It blocks and survives

@@ -22,6 +22,8 @@ type conn struct {
 	socket  *plug
 	amqp    *amqp091.Connection
 	channel *amqp091.Channel
+	// aside is for declarations that the broker may refuse, because it closes the channel then; nil until the first one.
+	aside *amqp091.Channel
 	// lost is closed by the library when the connection ended; the channel's own end arrives on refused.
 	lost    chan *amqp091.Error
 	refused chan *amqp091.Error
@@ -89,6 +91,20 @@ func (s *conn) do(what string, f func() error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
+}
+
+// declareAside declares an exchange without putting the connection's own channel at risk.
+func (s *conn) declareAside(x Exchange) error {
+	return s.do("declare exchange "+x.Name, func() error {
+		if s.aside == nil || s.aside.IsClosed() {
+			channel, err := s.amqp.Channel()
+			if err != nil {
+				return err
+			}
+			s.aside = channel
+		}
+		return s.aside.ExchangeDeclare(x.Name, x.Kind, x.Durable, x.AutoDelete, false, false, nil)
+	})
 }
 
 // kill closes the socket and waits until the library has noticed, so that its goroutines end with the session.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,4 +155,53 @@ func linkError(tr *amqp.Transport, name string) error {
 		}
 	}
 	return nil
+}
+
+// TestIntegrationFanoutMismatch: a topic's fanout exchange that is there with other properties fails the casts to it, with
+// object, values and option, and holds up no other message, not even for a reconnect; once it is deleted the casts work.
+func TestIntegrationFanoutMismatch(t *testing.T) {
+	var mismatches, lost atomic.Int32
+	topic, ch := "check-"+wire.NewID()[:12], raw(t)
+	tr, err := amqp.Open(amqp.Config{
+		URL: broker(t), ControlExchange: topic, OpTimeout: 5 * time.Second,
+		Observe: func(e rpc.Event) {
+			switch e.Kind {
+			case rpc.EventMismatch:
+				mismatches.Add(1)
+			case rpc.EventLost:
+				lost.Add(1)
+			}
+		},
+	})
+	must(t, err)
+	must(t, ch.ExchangeDeclare(topic+"_fanout", "fanout", true, false, false, false, nil))
+	queue, err := ch.QueueDeclare("", false, true, true, false, nil)
+	must(t, err)
+	start, to := time.Now(), rpc.Remote{Client: rpc.NewClient(tr, rpc.ClientConfig{}), Target: rpc.Target{Topic: topic}}
+	ping := rpc.NewMethod[struct{}, rpc.Null]("ping", "1.0")
+	for range 3 {
+		var mismatch *amqp.MismatchError
+		err := ping.CastAll(t.Context(), to, struct{}{})
+		if !errors.As(err, &mismatch) || mismatch.Ours != "false" || mismatch.Theirs != "true" || mismatch.Field != "durable" {
+			t.Fatalf("a cast to all: %v", err)
+		}
+		for _, word := range []string{"ping", topic + "_fanout", "rabbit_transient_quorum_queue"} {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%v does not name %s", err, word)
+			}
+		}
+		must(t, sendTo(t, tr, rpc.Message{To: rpc.Address{Queue: queue.Name}, Body: []byte("{}")}))
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("three casts and three messages took %s", took)
+	}
+	if mismatches.Load() != 1 || lost.Load() != 0 {
+		t.Errorf("%d mismatches reported, %d connections lost", mismatches.Load(), lost.Load())
+	}
+	must(t, ch.ExchangeDelete(topic+"_fanout", false, false))
+	must(t, ping.CastAll(t.Context(), to, struct{}{}))
+	must(t, tr.Close(t.Context()))
+	for _, x := range []string{topic, topic + "_fanout"} {
+		must(t, ch.ExchangeDelete(x, false, false))
+	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // MismatchError is an exchange or queue that exists on the broker with other properties than ours. It is reported in
-// [Transport.Health] and the log; the link keeps trying, since only an operator can mend it.
+// [Transport.Health] and the log; the link keeps trying, since only an operator can mend it. A message to the fanout
+// exchange of a topic, or to an exchange other than the control exchange, fails with it, and the link stays up.
 type MismatchError struct {
 	Object string // "exchange 'cyborg'" or "queue 'cyborg-agent'"
 	Field  string // "durable", "x-expires", …
@@ -45,6 +46,21 @@ func asMismatch(err error) *MismatchError {
 		return &MismatchError{Object: m[2], Field: m[1], Ours: plainValue(m[3]), Theirs: plainValue(m[4]), Option: decidingOption(m[2], m[1])}
 	case amqp091.ResourceLocked:
 		return &MismatchError{Object: refused.Reason, Field: "exclusive", Ours: "false", Theirs: "true"}
+	}
+	return nil
+}
+
+// asRefusal is err if the broker refused a single operation with it, closing the channel and not the connection: a
+// [*MismatchError] if possible. It is nil if the connection is at stake.
+func asRefusal(err error) error {
+	if mismatch := asMismatch(err); mismatch != nil {
+		return mismatch
+	}
+	if refused, ok := errors.AsType[*amqp091.Error](err); ok && refused.Server {
+		switch refused.Code {
+		case amqp091.AccessRefused, amqp091.NotFound, amqp091.ResourceLocked, amqp091.PreconditionFailed:
+			return err
+		}
 	}
 	return nil
 }

@@ -30,10 +30,12 @@ type publisher struct {
 	// Both belong to the link's goroutine and outlive a session.
 	head   *item   // its publish failed: it was not delivered and comes first
 	resend []*item // written, not confirmed, and allowed to be sent again
+	// refused holds by exchange why the broker last refused its declaration; each reason is logged once.
+	refused map[string]string
 }
 
 func newPublisher(config *resolved) *publisher {
-	p := &publisher{outbox: newOutbox(), drain: make(chan struct{}), done: make(chan struct{})}
+	p := &publisher{outbox: newOutbox(), drain: make(chan struct{}), done: make(chan struct{}), refused: map[string]string{}}
 	p.link = newLink("publish", config, p.session)
 	return p
 }
@@ -259,6 +261,11 @@ func (w *writer) send(i *item) error {
 		return nil
 	}
 	if err := w.declare(i.To, exchange); err != nil {
+		if refusal := asRefusal(err); refusal != nil { // which concerns no other message
+			w.tell(exchange, refusal)
+			i.done(refusal)
+			return nil
+		}
 		w.head = i
 		return err
 	}
@@ -310,12 +317,23 @@ func (w *writer) declare(to rpc.Address, exchange string) error {
 	if to.Fanout {
 		x = w.link.config.Options.FanoutExchange(to.Topic)
 	}
-	if err := w.conn.do("declare exchange "+exchange, func() error { return w.link.declareExchange(w.conn, x) }); err != nil {
+	if err := w.conn.declareAside(x); err != nil {
 		return err
 	}
 	// A fanout exchange disappears with its last queue, so it is declared before every message.
 	w.declared[exchange] = !to.Fanout
+	delete(w.refused, exchange)
 	return nil
+}
+
+// tell reports that the broker refuses an exchange, once per reason.
+func (w *writer) tell(exchange string, refusal error) {
+	if w.refused[exchange] == refusal.Error() {
+		return
+	}
+	w.refused[exchange] = refusal.Error()
+	w.link.config.Logger.Error("messages to an exchange fail: the broker refuses it", "link", w.link.name, "exchange", exchange, "error", refusal)
+	w.link.config.Observe(rpc.Event{Kind: rpc.EventMismatch, Link: w.link.name, Queue: exchange, Err: refusal})
 }
 
 // message is the body with the properties that every oslo.messaging message has.
