@@ -25,7 +25,7 @@ type listener struct {
 	prefetch int
 	receiver rpc.Receiver
 	batch    bool  // acknowledge in batches: a redelivered reply finds nobody waiting
-	offset   int64 // next offset of the fanout stream; 0 = none seen
+	offset   int64 // where the fanout stream is read on; 0 = at its last message
 }
 
 // maxBody is the largest body that is looked at, in bytes, compressed or not.
@@ -94,8 +94,8 @@ func (k *consumer) start() error {
 	}
 	for i, q := range k.queues {
 		args := amqp091.Table(q.Consume)
-		if _, stream := args["x-stream-offset"]; stream && k.offset > 0 {
-			args = amqp091.Table{"x-stream-offset": k.offset}
+		if _, stream := args[streamOffset]; stream && k.offset > 0 {
+			args = amqp091.Table{streamOffset: k.offset}
 		}
 		deliveries, err := k.conn.channel.Consume(q.Name, strconv.Itoa(i+1), false, false, false, false, args)
 		if err != nil {
@@ -164,40 +164,60 @@ func (k *consumer) loop(ctx context.Context) error {
 				return err
 			}
 		case d, ok := <-k.deliveries[0]:
-			if err := k.deliver(ctx, d, ok); err != nil {
+			if err := k.deliver(ctx, 0, d, ok); err != nil {
 				return err
 			}
 		case d, ok := <-k.deliveries[1]:
-			if err := k.deliver(ctx, d, ok); err != nil {
+			if err := k.deliver(ctx, 1, d, ok); err != nil {
 				return err
 			}
 		case d, ok := <-k.deliveries[2]:
-			if err := k.deliver(ctx, d, ok); err != nil {
+			if err := k.deliver(ctx, 2, d, ok); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (k *consumer) deliver(ctx context.Context, d amqp091.Delivery, ok bool) error {
+func (k *consumer) deliver(ctx context.Context, queue int, d amqp091.Delivery, ok bool) error {
 	if !ok {
-		select {
-		case e := <-k.conn.refused:
-			return reason(e)
-		default:
-			return errCancelled
-		}
-	}
-	if offset, stream := d.Headers["x-stream-offset"].(int64); stream {
-		k.offset = offset + 1
+		return k.ended(queue)
 	}
 	delivery := rpc.Delivery{TTL: ttl(d.Expiration), Settle: k.settler(d)}
 	delivery.Body, delivery.Invalid = readBody(d)
+	if offset, stream := d.Headers[streamOffset].(int64); stream {
+		delivery.Settle = k.passing(offset, delivery.Settle)
+	}
 	k.receiver.Deliver(ctx, delivery)
 	if k.unacked >= ackBatch {
 		return k.acknowledge()
 	}
 	return nil
+}
+
+// ended is why a consumer ended. A stream that was deleted is a new one when it is declared again, and its offsets begin anew.
+func (k *consumer) ended(queue int) error {
+	select {
+	case e := <-k.conn.refused:
+		return reason(e)
+	default:
+	}
+	if _, stream := k.queues[queue].Consume[streamOffset]; stream {
+		k.offset = 0
+	}
+	return errCancelled
+}
+
+// passing moves the offset past a message once that is settled: before, the receiver has not taken it, and nobody but this
+// consumer will offer it again.
+func (k *consumer) passing(offset int64, settle func(bool) error) func(bool) error {
+	return func(ok bool) error {
+		err := settle(ok)
+		if err == nil {
+			k.offset = offset + 1
+		}
+		return err
+	}
 }
 
 // settler acknowledges a request at once and a reply with its batch. Receivers settle before Deliver returns.

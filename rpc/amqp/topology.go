@@ -9,6 +9,9 @@ const (
 	defaultTransientTTL = 1800 * time.Second
 	kindTopic           = "topic"
 	kindFanout          = "fanout"
+	// streamOffset is the argument of basic.consume that says where to read a stream from, and the header that says where a
+	// message of it stood.
+	streamOffset = "x-stream-offset"
 )
 
 // Exchange is an exchange as this transport declares it.
@@ -86,7 +89,7 @@ func (o Options) fanoutQueue(topic, name string) Queue {
 	if ttl := orDefault(o.TransientTTL, defaultTransientTTL); ttl > 0 {
 		q.Arguments["x-max-age"] = strconv.Itoa(int(ttl/time.Second)) + "s"
 	}
-	q.Consume = map[string]any{"x-stream-offset": "last"}
+	q.Consume = map[string]any{streamOffset: "last"}
 	return q
 }
 
