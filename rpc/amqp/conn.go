@@ -83,7 +83,10 @@ func (s *conn) open(stream net.Conn, c *resolved, host Host, link string) error 
 // do runs synchronous operations on the broker under a watchdog that closes the socket.
 func (s *conn) do(what string, f func() error) error {
 	watchdog := time.AfterFunc(s.timeout, func() { s.socket.Close() })
-	err := f()
+	err := s.socket.release()
+	if err == nil {
+		err = f()
+	}
 	if !watchdog.Stop() && err != nil {
 		return fmt.Errorf("%s took longer than %s: %w", what, s.timeout, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -141,6 +142,7 @@ type writer struct {
 }
 
 func (w *writer) run(ctx context.Context) error {
+	yielded := false
 	for {
 		if !w.blocked {
 			sent, err := w.step()
@@ -148,7 +150,16 @@ func (w *writer) run(ctx context.Context) error {
 				return err
 			}
 			if sent {
+				yielded = false
 				continue
+			}
+			if !yielded { // who is about to send gets into the same write
+				yielded = true
+				runtime.Gosched()
+				continue
+			}
+			if err := w.conn.socket.release(); err != nil {
+				return err
 			}
 			if w.draining() {
 				return w.flush(ctx)
@@ -278,6 +289,7 @@ func (w *writer) send(i *item) error {
 		w.head = i
 		return err
 	}
+	w.conn.socket.hold()
 	confirm, err := w.conn.channel.PublishWithDeferredConfirm(exchange, key, mandatory, false, message)
 	if err != nil {
 		w.settler.release()

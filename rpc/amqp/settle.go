@@ -40,6 +40,14 @@ func (s *settler) reserve() error {
 	select {
 	case s.slots <- struct{}{}:
 		return nil
+	default:
+	}
+	if err := s.conn.socket.release(); err != nil {
+		return err
+	}
+	select {
+	case s.slots <- struct{}{}:
+		return nil
 	case e := <-s.conn.refused:
 		return reason(e)
 	}
