@@ -40,6 +40,7 @@ func (a *acceptor) Listening(up bool) {
 func (a *acceptor) Deliver(ctx context.Context, d Delivery) {
 	arrived := time.Now()
 	q := &incoming{}
+	q.context.received = &q.wire
 	if d.Invalid != nil {
 		q.wire.Salvage(d.Body)
 		a.refuse(q, d, d.Invalid)

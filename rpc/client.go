@@ -259,12 +259,8 @@ func (l *replyListener) giveUp(id string, err error) {
 	w := l.waiters[id]
 	delete(l.waiters, id)
 	l.mu.Unlock()
-	if w == nil {
-		return
-	}
-	select {
-	case w.sent <- err:
-	default:
+	if w != nil {
+		w.settle(err)
 	}
 }
 
@@ -280,16 +276,20 @@ func (l *replyListener) remove(id string) {
 	l.mu.Unlock()
 }
 
-// waiter is a call that waits.
+// waiter is a call that waits, or a cast.
 type waiter struct {
-	reply     chan wire.Reply // of capacity one: takes the complete answer
-	sent      chan error      // of capacity one: takes an outcome of sending that decides
+	wake      chan struct{} // of capacity one: there is something to take
 	progress  Progress
 	pending   atomic.Bool // the transport has the message
 	confirmed atomic.Bool // the broker has it
 	partial   wire.Reply  // guarded by the listener's mutex
 	monitor   *time.Timer // nil without call monitoring
 	period    time.Duration
+
+	mu      sync.Mutex
+	outcome error // of sending; meaningful when sent is set
+	sent    bool
+	reply   *wire.Reply // the complete answer
 }
 
 // merge adds an answer and reports whether it was the last. The last result or failure that is not null wins.
@@ -304,7 +304,35 @@ func (w *waiter) merge(r wire.Reply) bool {
 		w.partial.Result = r.Result
 	}
 	if r.Ending {
-		w.reply <- w.partial
+		w.mu.Lock()
+		w.reply = &w.partial
+		w.mu.Unlock()
+		w.signal()
 	}
 	return r.Ending
+}
+
+// settle stores an outcome of sending that decides. If the one of an earlier copy is still unread, that says enough.
+func (w *waiter) settle(err error) {
+	w.mu.Lock()
+	if !w.sent {
+		w.outcome, w.sent = err, true
+	}
+	w.mu.Unlock()
+	w.signal()
+}
+
+func (w *waiter) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take gives what was stored since the last call.
+func (w *waiter) take() (reply *wire.Reply, sent bool, outcome error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	sent, w.sent = w.sent, false
+	return w.reply, sent, w.outcome
 }

@@ -72,8 +72,8 @@ func TestArgumentsOnTheWire(t *testing.T) {
 	t.Parallel()
 	m := rpc.NewMethod[optionalArgs, rpc.Null]("m", "1.0")
 	for want, args := range map[string]optionalArgs{
-		`{"name": "", "when": null}`:                          {},
-		`{"name": "é", "count": 1, "list": [], "when": null}`: {Name: "é", Count: 1, List: []string{}},
+		`{"name": "", "when": null}`:                               {},
+		`{"name": "\u00e9", "count": 1, "list": [], "when": null}`: {Name: "é", Count: 1, List: []string{}},
 	} {
 		bus := newTap()
 		if err := m.Cast(t.Context(), remoteOf(bus), args); err != nil {

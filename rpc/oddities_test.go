@@ -20,7 +20,7 @@ func TestPythonOddities(t *testing.T) {
 	for x, want := range map[string]string{
 		`NaN`: "refused", `-Infinity`: "refused", `{"null": 1}`: `{"null":1}`,
 		`1180591620717411303424`:               `1180591620717411303424`,
-		`"\ud83d\ude00 \u00e9 \ud800"`:         "\"\U0001F600 é \uFFFD\"",
+		`"\ud83d\ude00 \u00e9 \ud800"`:         `"\ud83d\ude00 \u00e9 \ufffd"`,
 		`"2026-03-04T05:06:07.000089"`:         `"2026-03-04T05:06:07.000089"`,
 		`1, "x": 2`:                            `2`,
 		`1.0`:                                  `1.0`,

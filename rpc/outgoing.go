@@ -22,6 +22,7 @@ type outgoing struct {
 	id      string // of a call
 	message Message
 	result  json.RawMessage
+	waiter
 }
 
 var nullJSON = json.RawMessage("null")
@@ -53,12 +54,12 @@ func (o *outgoing) invoke(ctx context.Context) error {
 		return c.replies.reason()
 	default:
 	}
-	w := &waiter{sent: make(chan error, 1)}
+	w := &o.waiter
+	w.wake = make(chan struct{}, 1)
 	if o.kind == KindCall {
 		if err := c.replies.open(ctx); err != nil {
 			return o.giveUp(ctx, err, "reply queue down")
 		}
-		w.reply = make(chan wire.Reply, 1)
 		if o.to.Monitor > 0 {
 			w.period = o.to.Monitor
 			w.monitor = time.NewTimer(w.period)
@@ -68,10 +69,10 @@ func (o *outgoing) invoke(ctx context.Context) error {
 		defer c.replies.remove(o.id)
 	}
 	for {
-		if err := o.publish(ctx, w); err != nil {
+		if err := o.publish(ctx); err != nil {
 			return err
 		}
-		err := o.wait(ctx, w)
+		err := o.wait(ctx)
 		if !errors.Is(err, ErrUndeliverable) || !o.mayRetry() {
 			return err
 		}
@@ -91,7 +92,7 @@ func (o *outgoing) mayRetry() bool {
 }
 
 // publish encodes the request and hands it to the transport.
-func (o *outgoing) publish(ctx context.Context, w *waiter) error {
+func (o *outgoing) publish(ctx context.Context) error {
 	t := o.to.Target
 	encoded, err := o.request.encoded()
 	if err != nil {
@@ -106,7 +107,7 @@ func (o *outgoing) publish(ctx context.Context, w *waiter) error {
 	m := Message{
 		To:       Address{Exchange: t.Exchange, Topic: t.Topic, Server: t.Server},
 		Resend:   o.method.idempotent,
-		Progress: &w.progress,
+		Progress: &o.progress,
 	}
 	if o.kind == KindCastAll {
 		m.To.Server, m.To.Fanout = "", true
@@ -122,37 +123,34 @@ func (o *outgoing) publish(ctx context.Context, w *waiter) error {
 		return fmt.Errorf("request %s: %w", o.method.name, err)
 	}
 	o.message = m
-	o.hand(ctx, w)
+	o.hand(ctx)
 	return nil
 }
 
 // hand gives the message to the transport.
-func (o *outgoing) hand(ctx context.Context, w *waiter) {
-	w.pending.Store(true)
-	o.to.Client.transport.Send(ctx, o.message, func(err error) { o.completed(w, err) })
+func (o *outgoing) hand(ctx context.Context) {
+	o.pending.Store(true)
+	o.to.Client.transport.Send(ctx, o.message, o.completed)
 }
 
 // completed is told the outcome of sending. A call that is on its way, or may be, waits for its reply and is not woken.
-func (o *outgoing) completed(w *waiter, err error) {
-	w.pending.Store(false)
+func (o *outgoing) completed(err error) {
+	o.pending.Store(false)
 	switch {
 	case o.kind == KindCall && err == nil:
-		w.confirmed.Store(true)
+		o.confirmed.Store(true)
 	case o.kind == KindCall && errors.Is(err, ErrUnconfirmed):
 	default:
-		select {
-		case w.sent <- err:
-		default: // an earlier copy's outcome is still unread: it says enough
-		}
+		o.settle(err)
 	}
 }
 
 // again sends a call of an idempotent method once more after the connection was lost: a broker that restarted may have
 // lost the confirmed request. The copy has the same ids, so a server that runs the request already drops it.
-func (o *outgoing) again(ctx context.Context, w *waiter) {
+func (o *outgoing) again(ctx context.Context) {
 	deadline, _ := ctx.Deadline()
 	if o.message.TTL = time.Until(deadline); o.message.TTL > 0 {
-		o.hand(ctx, w)
+		o.hand(ctx)
 	}
 }
 
@@ -165,11 +163,11 @@ func (o *outgoing) monitorText() json.RawMessage {
 }
 
 // wait returns when the outcome is known.
-func (o *outgoing) wait(ctx context.Context, w *waiter) error {
+func (o *outgoing) wait(ctx context.Context) error {
 	c := o.to.Client
 	var missed <-chan time.Time
-	if w.monitor != nil {
-		missed = w.monitor.C
+	if o.monitor != nil {
+		missed = o.monitor.C
 	}
 	var renewed <-chan struct{}
 	if o.kind == KindCall && o.method.idempotent {
@@ -179,8 +177,12 @@ func (o *outgoing) wait(ctx context.Context, w *waiter) error {
 	var repeat <-chan time.Time
 	for {
 		select {
-		case err := <-w.sent:
+		case <-o.wake:
+			reply, sent, err := o.take()
 			switch {
+			case reply != nil:
+				return o.finish(reply)
+			case !sent:
 			case err == nil:
 				return nil
 			case copies > 0 && errors.Is(err, ErrUndeliverable):
@@ -190,26 +192,24 @@ func (o *outgoing) wait(ctx context.Context, w *waiter) error {
 			}
 		case <-renewed:
 			renewed, repeat = c.replies.renewal(), nil
-			if !w.pending.Load() { // otherwise the transport still has it, and sends it
+			if !o.pending.Load() { // otherwise the transport still has it, and sends it
 				copies++
-				o.again(ctx, w)
+				o.again(ctx)
 			}
 		case <-repeat:
 			repeat = nil
-			o.again(ctx, w)
-		case reply := <-w.reply:
-			return o.finish(reply)
+			o.again(ctx)
 		case <-missed:
 			return &TimeoutError{Method: o.method.name, MessageID: o.id, Reached: "no heartbeat"}
 		case <-c.closed:
 			return c.replies.reason()
 		case <-ctx.Done():
-			return o.giveUp(ctx, ctx.Err(), o.reached(w))
+			return o.giveUp(ctx, ctx.Err(), o.reached())
 		}
 	}
 }
 
-func (o *outgoing) finish(reply wire.Reply) error {
+func (o *outgoing) finish(reply *wire.Reply) error {
 	if reply.Failure != nil {
 		return o.to.Client.cfg.Exceptions.fromWire(reply.Failure)
 	}
@@ -221,11 +221,11 @@ func (o *outgoing) finish(reply wire.Reply) error {
 }
 
 // reached tells how far the request got.
-func (o *outgoing) reached(w *waiter) string {
+func (o *outgoing) reached() string {
 	switch {
-	case w.confirmed.Load():
+	case o.confirmed.Load():
 		return "confirmed"
-	case w.progress.Sent():
+	case o.progress.Sent():
 		return "sent, unconfirmed"
 	}
 	if t, ok := o.to.Client.transport.(interface{ Impediment() error }); ok {

@@ -71,7 +71,7 @@ type requestKey struct{}
 // carried is a request context on its way: what was received is decoded when somebody asks, and what is sent is encoded
 // once for all calls made with it.
 type carried struct {
-	received []wire.Member
+	received *wire.Request // nil when rc is set
 	decode   sync.Once
 	rc       *RequestContext
 
@@ -83,7 +83,7 @@ type carried struct {
 func (c *carried) request() *RequestContext {
 	c.decode.Do(func() {
 		if c.rc == nil {
-			c.rc = decodeContext(c.received)
+			c.rc = decodeContext(c.received.Context)
 		}
 	})
 	return c.rc

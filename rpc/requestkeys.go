@@ -165,17 +165,19 @@ func findKey(name string) *contextKey {
 // decodeContext reads what a server received, as tolerantly as Cyborg's from_dict.
 func decodeContext(members []wire.Member) *RequestContext {
 	c := &RequestContext{IsAdminProject: true}
+	var texts texts
 	for _, m := range members {
 		k := findKey(m.Key)
 		switch {
 		case slices.Contains(reservedKeys[:], m.Key), k != nil && k.derived != nil:
-		case k == nil || !k.read(c, m.Value):
+		case k == nil || !k.read(c, m.Value, &texts):
 			if c.Extra == nil {
 				c.Extra = map[string]json.RawMessage{}
 			}
 			c.Extra[m.Key] = m.Value
 		}
 	}
+	texts.store()
 	if c.RequestID == "" && c.Extra["request_id"] == nil {
 		c.RequestID = newRequestID()
 	}
@@ -183,34 +185,69 @@ func decodeContext(members []wire.Member) *RequestContext {
 }
 
 // read sets the field and reports whether the value had the right type. A flag of another type counts as Python counts it.
-func (k *contextKey) read(c *RequestContext, raw []byte) bool {
+func (k *contextKey) read(c *RequestContext, raw []byte, texts *texts) bool {
 	isNull := raw[0] == 'n'
 	switch {
 	case k.text != nil:
-		s, ok := wire.Text(raw)
-		*k.text(c) = s
-		return ok || isNull
+		return texts.add(k.text(c), raw) || isNull
 	case k.flag != nil:
 		*k.flag(c) = wire.Truthy(raw)
 		return raw[0] == 't' || raw[0] == 'f'
 	case isNull:
 		return true
 	default:
-		return k.readList(c, raw)
+		return k.readList(c, raw, texts)
 	}
 }
 
-func (k *contextKey) readList(c *RequestContext, raw []byte) bool {
-	for _, element := range wire.Elements(raw) {
-		role, ok := wire.Text(element)
-		switch {
-		case k.name == "service_catalog":
+func (k *contextKey) readList(c *RequestContext, raw []byte, texts *texts) bool {
+	elements := wire.Elements(raw)
+	if k.name == "service_catalog" {
+		c.ServiceCatalog = nil
+		for _, element := range elements {
 			c.ServiceCatalog = append(c.ServiceCatalog, element)
-		case ok:
-			c.Roles = append(c.Roles, role)
-		default:
+		}
+		return raw[0] == '['
+	}
+	c.Roles = nil
+	if len(elements) > 0 {
+		c.Roles = make([]string, len(elements))
+	}
+	for i, element := range elements {
+		if !texts.add(&c.Roles[i], element) {
+			c.Roles = c.Roles[:i]
 			return false
 		}
 	}
 	return raw[0] == '['
+}
+
+// texts decodes the strings of a context into one allocation.
+type texts struct {
+	all   []byte
+	parts []textPart
+}
+
+// textPart is a string that ends at end, and where it goes.
+type textPart struct {
+	to  *string
+	end int
+}
+
+// add decodes raw, if it is a string; it stands in *to once store is called. If it is none, *to becomes "".
+func (t *texts) add(to *string, raw []byte) (ok bool) {
+	if t.parts == nil {
+		t.all, t.parts = make([]byte, 0, 512), make([]textPart, 0, len(contextKeys))
+	}
+	t.all, ok = wire.AppendText(t.all, raw)
+	t.parts = append(t.parts, textPart{to, len(t.all)})
+	return ok
+}
+
+func (t *texts) store() {
+	all, start := string(t.all), 0
+	for _, p := range t.parts {
+		*p.to = all[start:p.end]
+		start = p.end
+	}
 }

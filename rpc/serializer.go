@@ -7,6 +7,9 @@ import (
 	"errors"
 	"io"
 	"reflect"
+
+	"github.com/go-cyborg/cyborg/ovo/pyjson"
+	"github.com/go-cyborg/cyborg/rpc/internal/wire"
 )
 
 // Serializer turns one argument or one result into JSON and back, as oslo.messaging's serializers do for one entity at a
@@ -19,14 +22,28 @@ type Serializer interface {
 	Deserialize(ctx context.Context, raw json.RawMessage, v any) error
 }
 
-// JSON is the default serializer: encoding/json, except that numbers decoded into an any stay exact as [json.Number].
+// JSON is the default serializer: encoding/json, except that numbers decoded into an any stay exact as [json.Number], and that
+// a string that is a whole argument or result takes a shorter way and is written in ASCII, as Python writes it.
 type JSON struct{}
 
 // Serialize implements [Serializer].
-func (JSON) Serialize(_ context.Context, v any) (json.RawMessage, error) { return json.Marshal(v) }
+func (JSON) Serialize(_ context.Context, v any) (json.RawMessage, error) {
+	if s, ok := v.(string); ok {
+		if raw, err := pyjson.AppendString(make([]byte, 0, len(s)+2), s); err == nil {
+			return raw, nil
+		}
+	}
+	return json.Marshal(v)
+}
 
 // Deserialize implements [Serializer].
 func (JSON) Deserialize(_ context.Context, raw json.RawMessage, v any) error {
+	if s, ok := v.(*string); ok {
+		if text, ok := wire.Text(raw); ok {
+			*s = text
+			return nil
+		}
+	}
 	if t := reflect.TypeOf(v); t.Kind() == reflect.Pointer && isScalar(t.Elem()) {
 		return json.Unmarshal(raw, v)
 	}

@@ -14,13 +14,12 @@ import (
 type incoming struct {
 	wire    wire.Request
 	release func() // frees the worker
-	context *carried
+	context carried
 }
 
 // serve runs one request and answers it.
 func (a *acceptor) serve(q *incoming) {
-	q.context = &carried{received: q.wire.Context}
-	ctx := context.WithValue(a.base, requestKey{}, q.context)
+	ctx := context.WithValue(a.base, requestKey{}, &q.context)
 	wanted := q.wire.MsgID != "" && q.wire.ReplyQueue != ""
 	stopHeartbeat := func() {}
 	if wanted {
@@ -45,22 +44,8 @@ func (a *acceptor) serve(q *incoming) {
 // invoke finds the handler and calls it inside the interceptors.
 func (a *acceptor) invoke(ctx context.Context, q *incoming) (any, error) {
 	d := newDispatch(&q.wire)
-	var result any
-	f := func(ctx context.Context) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = &panicError{value: p, stack: debug.Stack()}
-			}
-		}()
-		h, args, err := d.find(a.cfg.Endpoints)
-		if err != nil {
-			return &refusal{err}
-		}
-		result, err = h(ctx, a.cfg.Serializer, args)
-		return err
-	}
 	if len(a.cfg.Interceptors) == 0 {
-		return result, f(ctx)
+		return a.handle(ctx, &d)
 	}
 	kind := KindCast
 	if q.wire.MsgID != "" {
@@ -68,11 +53,29 @@ func (a *acceptor) invoke(ctx context.Context, q *incoming) (any, error) {
 	}
 	target := a.cfg.Target
 	target.Namespace = d.namespace
+	var result any
 	err := chain(ctx, a.cfg.Interceptors, CallInfo{
 		Side: SideServer, Kind: kind, Target: target, Method: d.method, Version: d.version,
 		MessageID: q.wire.MsgID, RequestID: q.context.request().RequestID,
-	}, f)
+	}, func(ctx context.Context) (err error) {
+		result, err = a.handle(ctx, &d)
+		return err
+	})
 	return result, err
+}
+
+// handle calls the handler that d asks for.
+func (a *acceptor) handle(ctx context.Context, d *dispatch) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+	h, args, err := d.find(a.cfg.Endpoints)
+	if err != nil {
+		return nil, &refusal{err}
+	}
+	return h(ctx, a.cfg.Serializer, args)
 }
 
 func (a *acceptor) encodeResult(ctx context.Context, result any) (json.RawMessage, error) {
@@ -142,9 +145,4 @@ func (a *acceptor) failure(q *incoming, err error) []byte {
 	return raw
 }
 
-func (q *incoming) requestID() string {
-	if q.context == nil {
-		q.context = &carried{received: q.wire.Context}
-	}
-	return q.context.request().RequestID
-}
+func (q *incoming) requestID() string { return q.context.request().RequestID }

@@ -183,7 +183,7 @@ func (k *consumer) deliver(ctx context.Context, queue int, d amqp091.Delivery, o
 	if !ok {
 		return k.ended(queue)
 	}
-	delivery := rpc.Delivery{TTL: ttl(d.Expiration), Settle: k.settler(d)}
+	delivery := rpc.Delivery{TTL: ttl(d.Expiration), Settle: k.settler(d.DeliveryTag)}
 	delivery.Body, delivery.Invalid = readBody(d)
 	if offset, stream := d.Headers[streamOffset].(int64); stream {
 		delivery.Settle = k.passing(offset, delivery.Settle)
@@ -221,19 +221,19 @@ func (k *consumer) passing(offset int64, settle func(bool) error) func(bool) err
 }
 
 // settler acknowledges a request at once and a reply with its batch. Receivers settle before Deliver returns.
-func (k *consumer) settler(d amqp091.Delivery) func(bool) error {
+func (k *consumer) settler(tag uint64) func(bool) error {
 	return func(ok bool) error {
 		switch {
 		case !ok:
-			return d.Reject(false)
+			return k.conn.channel.Reject(tag, false)
 		case !k.batch:
-			return d.Ack(false)
+			return k.conn.channel.Ack(tag, false)
 		}
 		if k.unacked == 0 {
 			k.flush = time.After(ackDelay)
 		}
 		k.unacked++
-		k.lastTag = d.DeliveryTag
+		k.lastTag = tag
 		return nil
 	}
 }

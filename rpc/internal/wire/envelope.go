@@ -102,12 +102,11 @@ func openAny(body []byte) ([]byte, error) {
 // scanner walks over the members of the object that a document consists of.
 type scanner struct {
 	doc        []byte
-	key, value []byte // of the current member; the key is valid until next is called again
+	key, value []byte // of the current member
 	err        error
 
 	reader  pyjson.Reader
 	started bool
-	buf     [64]byte
 }
 
 // next goes to the next member and reports whether there is one; at the end err says whether the document is sound.
@@ -121,7 +120,7 @@ func (s *scanner) next() bool {
 		more, s.err = s.reader.BeginObject()
 	}
 	if s.err == nil && more {
-		if s.key, s.err = s.reader.ReadKeyText(s.buf[:0]); s.err == nil {
+		if s.key, s.err = s.reader.ReadKeyText(nil); s.err == nil {
 			s.value, s.err = s.reader.ReadRaw()
 		}
 	}
@@ -149,39 +148,79 @@ func Members(doc []byte) ([]Member, error) {
 
 // Elements lists the elements of the array that raw consists of, as far as they can be read; none if it is no array.
 func Elements(raw []byte) [][]byte {
-	var (
-		r    pyjson.Reader
-		list [][]byte
-	)
-	r.Reset(raw)
-	more, err := r.BeginArray()
-	for ; more && err == nil; more, err = r.NextElement() {
-		value, err := r.ReadRaw()
-		if err != nil {
-			return list
-		}
-		list = append(list, value)
+	n := 0
+	for a := NewArray(raw); a.Next(); {
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	list := make([][]byte, 0, n)
+	for a := NewArray(raw); a.Next(); {
+		list = append(list, a.Value)
 	}
 	return list
 }
 
+// Array walks over the elements of an array as far as they can be read.
+type Array struct {
+	Value []byte // of the current element, raw
+
+	reader  pyjson.Reader
+	started bool
+}
+
+// NewArray stands before the first element of raw, which has none if it is no array.
+func NewArray(raw []byte) Array {
+	var a Array
+	a.reader.Reset(raw)
+	return a
+}
+
+// Next goes to the next element and reports whether there is one.
+func (a *Array) Next() bool {
+	var more bool
+	var err error
+	if a.started {
+		more, err = a.reader.NextElement()
+	} else {
+		a.started = true
+		more, err = a.reader.BeginArray()
+	}
+	if more && err == nil {
+		a.Value, err = a.reader.ReadRaw()
+	}
+	return more && err == nil
+}
+
 // Text decodes a raw JSON string and reports whether raw is one. Half a surrogate pair becomes the replacement character.
 func Text(raw []byte) (string, bool) {
+	var buf [64]byte
+	text, ok := AppendText(buf[:0], raw)
+	return string(text), ok
+}
+
+// AppendText appends what [Text] gives to dst.
+func AppendText(dst, raw []byte) ([]byte, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
-		return "", false
+		return dst, false
 	}
 	var r pyjson.Reader
 	r.Reset(raw)
-	s, err := r.ReadString()
+	text, err := r.ReadText(dst[len(dst):])
 	if err != nil {
-		return patchedText(raw)
+		return appendPatched(dst, raw)
 	}
-	return s, true
+	return append(dst, text...), true
 }
 
-func patchedText(raw []byte) (s string, ok bool) {
-	err := json.Unmarshal(raw, &s)
-	return s, err == nil
+// appendPatched is the slow way, for strings that are not Unicode.
+func appendPatched(dst, raw []byte) ([]byte, bool) {
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return dst, false
+	}
+	return append(dst, s...), true
 }
 
 // Truthy reports whether Python counts a raw JSON value as true; nil is a missing value.

@@ -61,10 +61,13 @@ func appendID(b []byte, key, id string) []byte {
 
 // AppendContext appends one member of the request context.
 func AppendContext(dst []byte, key string, value []byte) ([]byte, error) {
-	dst, err := pyjson.AppendString(append(dst, pyjson.ItemSeparator...), contextPrefix+key)
+	dst = append(append(dst, pyjson.ItemSeparator+`"`...), contextPrefix...)
+	last := len(dst) - 1
+	dst, err := pyjson.AppendString(dst[:last], key)
 	if err != nil {
 		return nil, err
 	}
+	dst[last] = contextPrefix[len(contextPrefix)-1] // where the opening quote of key stands
 	return append(append(dst, pyjson.KeySeparator...), value...), nil
 }
 
