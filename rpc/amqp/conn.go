@@ -69,7 +69,7 @@ func (s *conn) open(stream net.Conn, c *resolved, host Host, link string) error 
 		FrameSize: 131072, ChannelMax: 2047, Properties: properties(c.Name, link),
 	})
 	if err != nil {
-		return explainLogin(err, host, c.url.VHost)
+		return explainLogin(err, c, host)
 	}
 	s.amqp = connection
 	s.lost = s.amqp.NotifyClose(make(chan *amqp091.Error, 1))
@@ -136,11 +136,14 @@ func reason(e *amqp091.Error) error {
 	return e
 }
 
+// loginExternal is the rabbit_login_method that takes the user from the client's certificate.
+const loginExternal = "EXTERNAL"
+
 func authentication(login string, host Host) []amqp091.Authentication {
 	switch login {
 	case "PLAIN":
 		return []amqp091.Authentication{&amqp091.PlainAuth{Username: host.User, Password: host.Password}}
-	case "EXTERNAL":
+	case loginExternal:
 		return []amqp091.Authentication{&amqp091.ExternalAuth{}}
 	}
 	return []amqp091.Authentication{&amqp091.AMQPlainAuth{Username: host.User, Password: host.Password}}
@@ -155,16 +158,20 @@ type loginError struct {
 func (e *loginError) Error() string { return e.text + ": " + e.err.Error() }
 func (e *loginError) Unwrap() error { return e.err }
 
-func explainLogin(err error, host Host, vhost string) error {
+func explainLogin(err error, c *resolved, host Host) error {
 	refused, ok := errors.AsType[*amqp091.Error](err)
 	if !ok {
 		return err
 	}
+	user, option := fmt.Sprintf("user %q", host.User), "transport_url"
+	if c.Options.Login == loginExternal {
+		user, option = "the user that the client certificate stands for", "ssl_cert_file"
+	}
 	switch refused.Code {
 	case amqp091.AccessRefused:
-		return &loginError{fmt.Sprintf("the broker refuses user %q for virtual host %q: correct transport_url or the user's permissions", host.User, vhost), err}
+		return &loginError{fmt.Sprintf("the broker refuses %s for virtual host %q: correct %s or the user's permissions", user, c.url.VHost, option), err}
 	case amqp091.NotAllowed, amqp091.InvalidPath:
-		return &loginError{fmt.Sprintf("the broker does not let user %q into virtual host %q: correct transport_url or create it", host.User, vhost), err}
+		return &loginError{fmt.Sprintf("the broker does not let %s into virtual host %q: correct transport_url or create it", user, c.url.VHost), err}
 	}
 	return err
 }

@@ -34,6 +34,12 @@ const rabbitBin = "/usr/lib/rabbitmq/bin"
 // installed.
 func startNode(t *testing.T) *node {
 	t.Helper()
+	return startNodeWith(t, "", "")
+}
+
+// startNodeWith is startNode with plugins, separated by commas, and more lines of configuration.
+func startNodeWith(t *testing.T, plugins, more string) *node {
+	t.Helper()
 	broker(t)
 	if _, err := os.Stat(filepath.Join(rabbitBin, "rabbitmq-server")); err != nil {
 		t.Skip("RabbitMQ is not installed: ", err)
@@ -45,7 +51,7 @@ func startNode(t *testing.T) *node {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	n := &node{t: t, port: freePort(t), bin: rabbitBin}
 	n.name = fmt.Sprintf("cyborgtest%d@localhost", n.port)
-	for file, text := range map[string]string{"plugins": "[].", "rabbit.conf": "loopback_users = none\nheartbeat = 60\n"} {
+	for file, text := range map[string]string{"plugins": "[" + plugins + "].", "rabbit.conf": "loopback_users = none\nheartbeat = 60\n" + more} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

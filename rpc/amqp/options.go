@@ -105,7 +105,7 @@ func setters() map[string]setter {
 		"kombu_failover_strategy":              failover,
 		"kombu_missing_consumer_retry_timeout": seconds(func(o *Options) *time.Duration { return &o.ReplyRetry }),
 		"kombu_reconnect_timeout":              seconds(func(o *Options) *time.Duration { return &o.ReplyRetry }), // its former name
-		"rabbit_login_method":                  oneOf(func(o *Options) *string { return &o.Login }, "", "AMQPLAIN", "PLAIN", "EXTERNAL"),
+		"rabbit_login_method":                  oneOf(func(o *Options) *string { return &o.Login }, "", "AMQPLAIN", "PLAIN", loginExternal),
 		"ssl":                                  boolean(func(o *Options) *bool { return &o.TLS }),
 		"ssl_version":                          anyText(func(o *Options) *string { return &o.TLSVersion }),
 		"ssl_key_file":                         anyText(func(o *Options) *string { return &o.KeyFile }),
