@@ -158,12 +158,12 @@ func (w *writer) run(ctx context.Context) error {
 				runtime.Gosched()
 				continue
 			}
-			if err := w.conn.socket.release(); err != nil {
-				return err
-			}
-			if w.draining() {
-				return w.flush(ctx)
-			}
+		}
+		if err := w.conn.socket.release(); err != nil { // nor may a heartbeat be held back while this waits
+			return err
+		}
+		if !w.blocked && w.draining() {
+			return w.flush(ctx)
 		}
 		if over, err := w.wait(ctx); over {
 			return err
