@@ -96,3 +96,36 @@ func TestMainPackagesAreAScreenful(t *testing.T) {
 		}
 	}
 }
+
+// TestNoWorkAtPackageStart: no init function, and no package variable that a function literal makes.
+func TestNoWorkAtPackageStart(t *testing.T) {
+	t.Parallel()
+	goFiles(t, func(path string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s: work at package start", files.Position(f.Pos()))
+			}
+			variables, ok := d.(*ast.GenDecl)
+			if !ok || variables.Tok != token.VAR {
+				continue
+			}
+			ast.Inspect(variables, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					if _, literal := call.Fun.(*ast.FuncLit); literal {
+						t.Errorf("%s: work at package start", files.Position(call.Pos()))
+					}
+				}
+				_, body := n.(*ast.FuncLit)
+				return !body
+			})
+		}
+	})
+}

@@ -5,7 +5,7 @@ import "testing"
 // BenchmarkCodec encodes and decodes the request and the reply of one call.
 func BenchmarkCodec(b *testing.B) {
 	var context []byte
-	for key := range usualKeys {
+	for _, key := range usualKeys {
 		context, _ = AppendContext(context, key, []byte(`"8f0c4b1f5e3a4d0fa5b0a0f0d3c1e2b4"`))
 	}
 	context = escaped(b, context)

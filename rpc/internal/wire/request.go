@@ -129,24 +129,20 @@ func (r *Request) decode(message []byte) error {
 
 // internKey spares the copy of the usual keys.
 func internKey(key []byte) string {
-	if k, ok := usualKeys[string(key)]; ok {
-		return k
+	for _, k := range usualKeys {
+		if k == string(key) {
+			return k
+		}
 	}
 	return string(key)
 }
 
-// usualKeys is never written.
-var usualKeys = func() map[string]string {
-	m := map[string]string{}
-	for _, k := range []string{
-		"user", "user_id", "user_name", "project_id", "project", "project_name", "domain", "user_domain", "project_domain",
-		"system_scope", "is_admin", "is_admin_project", "read_only", "show_deleted", "auth_token", "request_id",
-		"global_request_id", "resource_uuid", "roles", "user_identity", "service_catalog", "client_timeout",
-	} {
-		m[k] = k
-	}
-	return m
-}()
+// usualKeys are those of Cyborg's request context, and the one that every server adds; the table is never written.
+var usualKeys = [...]string{
+	"user", "user_id", "user_name", "project_id", "project", "project_name", "domain", "user_domain", "project_domain",
+	"system_scope", "is_admin", "is_admin_project", "read_only", "show_deleted", "auth_token", "request_id",
+	"global_request_id", "resource_uuid", "roles", "user_identity", "service_catalog", "client_timeout",
+}
 
 // salvage finds the ids of a call in a body that cannot be decoded, by looking for the text that Python writes; the last
 // one counts, since the arguments come first.
