@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,7 +13,8 @@ import (
 
 // Apply carries out a plan made by [Diff]. Devices fail alone: the result says
 // what became of each. A device that changed meanwhile is read and planned
-// again, at most three times. Apply stops between two writes when ctx ends;
+// again, at most three times; one that waits for a name or a function that goes
+// with the plan is planned again once it has gone. Apply stops between two writes when ctx ends;
 // what it leaves half done is off offer and repaired by the next report.
 func (r *Runner) Apply(ctx context.Context, p Plan) Result {
 	return r.ApplyThen(ctx, p, func() {})
@@ -32,13 +34,18 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 	for round := 1; len(devices) > 0; round++ {
 		outcomes := run.round(ctx, devices)
 		again := map[key]bool{}
+		gone := false // something that others may wait for
 		for i, o := range outcomes {
 			if (errors.Is(o.Err, ErrStale) || errors.Is(o.Err, ErrHeld)) && round < maxRounds {
 				again[devices[i].key()] = true
 				continue
 			}
-			res.Devices = append(res.Devices, o)
+			gone = gone || o.Err == nil && o.Verdict != Add
+			res.note(o, round)
 			run.note(&devices[i], o.Err)
+		}
+		if round == 1 && gone {
+			maps.Copy(again, p.waiting)
 		}
 		if len(again) == 0 {
 			break
@@ -56,6 +63,18 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 	res.Problems = append(slices.Clone(problems), run.problems...)
 	r.report(res)
 	return res
+}
+
+// note keeps what became of a device; what a later round makes of it counts.
+func (r *Result) note(o Outcome, round int) {
+	if round > 1 {
+		same := func(d Outcome) bool { return d.Device == o.Device && d.Verdict == o.Verdict }
+		if i := slices.IndexFunc(r.Devices, same); i >= 0 {
+			r.Devices[i] = o
+			return
+		}
+	}
+	r.Devices = append(r.Devices, o)
 }
 
 // key names the device of a plan across rounds.
@@ -347,7 +366,9 @@ func (u *run) add(p Problem) {
 	p.Host = u.host
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.problems = append(u.problems, p)
+	if !slices.Contains(u.problems, p) {
+		u.problems = append(u.problems, p)
+	}
 }
 
 // note turns what went wrong with a device into a problem.

@@ -8,7 +8,8 @@ import (
 // change compares one stored device with its report.
 type change struct {
 	*differ
-	h, w *Device
+	h, w   *Device
+	number int // of the device, as in [differ.owner]
 
 	withdraw, inserts, providers, rows []Step
 }
@@ -95,12 +96,32 @@ func (c *change) single(group []int) (keep int, ok bool) {
 }
 
 func (c *change) insert(q *Deployable) {
+	if !c.mayCreate(q, matchHandles(nil, q.Handles)) {
+		return
+	}
 	fresh := q
 	if c.unclean() {
 		fresh = &inUse([]Deployable{*q})[0]
 	}
 	c.inserts = append(c.inserts, InsertDeployable{Deployable: fresh, Name: q.Name})
 	c.providers = append(c.providers, syncNew(c.h, q))
+}
+
+// mayCreate reports whether the handles of a reported deployable that have no
+// row may get one. The deployable waits otherwise.
+func (c *change) mayCreate(q *Deployable, m handleMatch) bool {
+	var created []*Handle
+	for i := range m.stored {
+		if len(m.stored[i]) == 0 {
+			created = append(created, &q.Handles[i])
+		}
+	}
+	p, ok := c.newFunctions(c.number, q, created)
+	if !ok {
+		p.Device = c.h.ControlPath.Info
+		c.refuse(c.h.ControlPath, p)
+	}
+	return ok
 }
 
 // unclean reports whether new handles of the device must not be handed out.
@@ -133,6 +154,12 @@ func (c *change) off(p *Deployable) {
 
 // deployable compares a stored deployable with its report.
 func (c *change) deployable(p, q *Deployable) {
+	var m handleMatch
+	if !sameHandles(p.Handles, q.Handles) {
+		if m = matchHandles(p.Handles, q.Handles); !c.mayCreate(q, m) {
+			return
+		}
+	}
 	class, traits := c.attributes(p, q)
 	if p.NumAccelerators != q.NumAccelerators {
 		c.rows = append(c.rows, SetNumAccelerators{Deployable: p.ID, From: p.NumAccelerators, To: q.NumAccelerators})
@@ -140,7 +167,7 @@ func (c *change) deployable(p, q *Deployable) {
 	if p.DriverName == nil && q.DriverName != nil {
 		c.rows = append(c.rows, SetDriverName{Deployable: p.ID, To: *q.DriverName})
 	}
-	retained, removed := c.handles(p, q)
+	retained, removed := c.handles(p, q, m)
 
 	known := c.inTree(p)
 	sameTraits := sameSet(p.Traits(), traits)

@@ -8,14 +8,11 @@ import (
 
 // handles compares the attach handles of a deployable. retained counts the
 // held ones that are not reported; removed says that a free one goes without
-// being replaced, so the number of units in Placement may change.
-func (c *change) handles(p, q *Deployable) (retained int, removed bool) {
-	if sameHandles(p.Handles, q.Handles) {
-		return 0, false
-	}
-	m := matchHandles(p.Handles, q.Handles)
-	for i := range q.Handles {
-		switch group := m.stored[i]; {
+// being replaced, so the number of units in Placement may change. m is empty
+// when they are the same.
+func (c *change) handles(p, q *Deployable, m handleMatch) (retained int, removed bool) {
+	for i, group := range m.stored {
+		switch {
 		case len(group) == 0:
 			c.rows = append(c.rows, InsertHandle{Deployable: p.ID, Type: q.Handles[i].Type, Info: q.Handles[i].Info, InUse: q.Handles[i].InUse || c.unclean()})
 		default:

@@ -23,7 +23,7 @@ func Diff(have Inventory, want []Device, tree Tree) Plan {
 	}
 	d.stub = make([]bool, len(have.Devices))
 	d.twin = make([]twinRole, len(have.Devices))
-	d.keeps, d.stubs = map[int]int{}, map[int]bool{}
+	d.keeps, d.stubs, d.given = map[int]int{}, map[int]bool{}, map[key]int{}
 	d.matchDevices()
 	d.stored()
 	d.added()
@@ -45,9 +45,11 @@ type differ struct {
 	twin  []twinRole
 	keeps map[int]int // a double -> the row that stays; of held ones the first
 
-	owners map[string]int // folded deployable name -> owner, see [differ.owner]
-	known  int            // providers in the tree that belong to unchanged devices
-	plan   Plan
+	owners    map[string]int        // folded deployable name -> owner, see [differ.owner]
+	functions map[key][]functionRow // see [differ.rowsOf]
+	given     map[key]int           // functions that get a row by this plan -> device, numbered as in owners
+	known     int                   // providers in the tree that belong to unchanged devices
+	plan      Plan
 }
 
 // repeated marks a reported device whose control path was reported before.
@@ -103,16 +105,19 @@ func (d *differ) matchDevices() {
 
 func (p *ControlPath) same(q *ControlPath) bool { return p.Info == q.Info && p.Type == q.Type }
 
-// pair joins the i-th reported with the j-th stored device, or notes that it
-// was reported before.
+// pair joins the i-th reported with the j-th stored device. Of several the
+// first of the report counts, whichever of them is spelt like the row.
 func (d *differ) pair(i, j int) {
-	if d.found[j] >= 0 {
-		d.repeat(i, d.found[j])
-		d.stub[j] = d.stub[j] || d.want[i].Stub
+	d.stub[j] = d.stub[j] || d.want[i].Stub
+	other := d.found[j]
+	if other >= 0 && other < i {
+		d.repeat(i, other)
 		return
 	}
 	d.match[i], d.found[j] = j, i
-	d.stub[j] = d.want[i].Stub
+	if other >= 0 {
+		d.repeat(other, i)
+	}
 }
 
 // repeat notes that the i-th reported device is the first one again.
@@ -188,7 +193,7 @@ func (d *differ) twins(group []int) {
 		case j != keep:
 			d.twin[j] = twinDrop
 			d.keeps[j] = keep
-			if i := d.found[j]; i >= 0 && d.found[keep] < 0 {
+			if i := d.found[j]; i >= 0 {
 				d.found[j] = -1
 				d.pair(i, keep)
 			}
@@ -250,16 +255,17 @@ func (d *differ) present(j int, w *Device) {
 	}
 	if p, ok := d.acceptable(j, h, w); !ok {
 		p.Device = h.ControlPath.Info
-		d.problem(p)
+		d.refuse(h.ControlPath, p)
 		return
 	}
 	if w.Type != h.Type && w.Type == arq.DeviceTypeNVMe {
 		// The row says nothing about what the drive holds. It is free: it goes,
 		// and the next report adds the drive as unclean.
+		_, _ = d.everyFunction(j, w) // it keeps its claim on them
 		d.remove(j)
 		return
 	}
-	c := change{differ: d, h: h, w: w}
+	c := change{differ: d, h: h, w: w, number: j}
 	if steps := c.steps(); len(steps) > 0 {
 		d.plan.Devices = append(d.plan.Devices, DevicePlan{Verdict: Update, Have: h, Want: w, Steps: steps})
 		return
@@ -325,15 +331,39 @@ func (d *differ) added() {
 		}
 		p, ok := refusal(w)
 		if ok {
-			p, ok = d.owner(w, len(d.have.Devices)+i)
+			p, ok = d.claimed(w, len(d.have.Devices)+i)
 		}
 		if !ok {
 			p.Device = w.ControlPath.Info
-			d.problem(p)
+			d.refuse(w.ControlPath, p)
 			continue
 		}
 		d.plan.Devices = append(d.plan.Devices, d.add(w))
 	}
+}
+
+// claimed claims names and functions for a new device. One that has to wait
+// for some of them keeps its claim on the others: which of two devices of a
+// report gets what both want must not depend on what is stored meanwhile.
+func (d *differ) claimed(w *Device, number int) (Problem, bool) {
+	name, named := d.owner(w, number)
+	function, free := d.everyFunction(number, w)
+	if !named {
+		return name, false
+	}
+	return function, free
+}
+
+// refuse notes why a device, or a part of it, is not taken. What it wants may
+// be free when the rest of the plan has been carried out.
+func (d *differ) refuse(path ControlPath, p Problem) {
+	if p.Reason == ReasonNameTaken || p.Reason == ReasonFunctionTaken {
+		if d.plan.waiting == nil {
+			d.plan.waiting = map[key]bool{}
+		}
+		d.plan.waiting[path.key()] = true
+	}
+	d.problem(p)
 }
 
 func (d *differ) problem(p Problem) {

@@ -276,11 +276,11 @@ var diffTests = []struct {
 	},
 	{
 		name: "another name", have: []device{row(0)}, want: []device{reported(0, name(vf(1).Deployables[0].Name))},
-		plan: []string{"update", "  withdraw P0", "  insert deployable P1", strings.ReplaceAll(sync00, "P0", "P1"), "  drop provider P0", "  delete deployable 11: P0"},
+		plan: []string{"update", "  withdraw P0", "  drop provider P0", "  delete deployable 11: P0", "problem function_taken attach_info"},
 	},
 	{
 		name: "another name while held", have: []device{row(0, used)}, want: []device{reported(0, name(vf(1).Deployables[0].Name))},
-		plan: []string{"update", "  withdraw P0", "  insert deployable P1", strings.ReplaceAll(sync00, "P0", "P1"), "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem missing_but_held"},
+		plan: []string{"update", "  withdraw P0", "  reserve provider P0: CUSTOM_PCI total=1 reserved=1", "problem function_taken attach_info", "problem missing_but_held"},
 	},
 }
 

@@ -108,14 +108,23 @@ func (w *world) afterwards(report []reconcile.Device) error {
 	return w.invariants(report)
 }
 
-// distinct gives every deployable a name of its own. Two reports that give one
-// name to two devices at the same moment cannot be told apart by the rows;
-// within one report such a device is refused.
+// distinct gives every deployable a name of its own, and every handle a
+// function of its own. Two reports that give one name or function to two
+// devices at the same moment cannot be told apart by the rows; within one
+// report such a device is refused.
 func (s scenario) distinct() scenario {
 	for _, report := range [][]reconcile.Device{s.first, s.second, s.third} {
 		for i := range report {
 			for k := range report[i].Deployables {
 				p := &report[i].Deployables[k]
+				for n := range p.Handles {
+					h := &p.Handles[n]
+					was := address0(h.Info)
+					h.Info = strings.NewReplacer(
+						`"`+was[:2]+`"`, `"`+address0(report[i].ControlPath.Info)[:2]+`"`, `"`+strings.ToUpper(was[:2])+`"`, `"`+strings.ToUpper(address0(report[i].ControlPath.Info)[:2])+`"`,
+						`"function": "`+was[3:], fmt.Sprintf(`"function": "%d`, k*3+n), `"function":"`+was[3:], fmt.Sprintf(`"function":"%d`, k*3+n),
+					).Replace(h.Info)
+				}
 				if strings.HasSuffix(p.Name, "_shared") {
 					p.Name = fmt.Sprintf("%s_dev%s_%d", host, address0(report[i].ControlPath.Info), k)
 				}

@@ -3,7 +3,6 @@ package reconcile_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -206,21 +205,23 @@ func (w *world) described(d *reconcile.Device, p *reconcile.Deployable) error {
 	return nil
 }
 
-// unique checks that no device and no function has two rows, apart from rows
-// that a peer doubled and a guest holds.
+// unique checks that no function has two rows on the host, apart from those of
+// a device row that a peer doubled.
 func unique(inv reconcile.Inventory) error {
-	seen := map[string]int{}
+	where, seen := map[string]string{}, map[string]int{}
 	for i := range inv.Devices {
 		d := &inv.Devices[i]
 		for k := range d.Deployables {
 			for _, h := range d.Deployables[k].Handles {
-				seen[address0(d.ControlPath.Info)+d.Deployables[k].Name+address0(h.Info)+d.UUID]++
+				function, place := address0(h.Info), address0(d.ControlPath.Info)+" "+d.Deployables[k].Name
+				if other, ok := where[function]; ok && other != place {
+					return fmt.Errorf("function %s has a row in %s and one in %s", function, other, place)
+				}
+				where[function] = place
+				if seen[function+d.UUID]++; seen[function+d.UUID] > 1 {
+					return fmt.Errorf("function %s has two rows in %s", function, place)
+				}
 			}
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(seen)) {
-		if seen[k] > 1 {
-			return fmt.Errorf("function has %d rows: %s", seen[k], k)
 		}
 	}
 	return nil

@@ -70,6 +70,13 @@ func often[T any](t *rapid.T, label string, values ...T) T {
 
 func genHandle(t *rapid.T, i, k, n int) reconcile.Handle {
 	extra := often(t, "extra", "", `, "managed": false`, `, "managed": true`, `, "numa_node": 1`, `, "stateful": true`, `, "physical_network": "physnet0"`)
+	// Now and then the function is the one that the other deployable, or the next device, usually has.
+	switch often(t, "function", 0, 0, 0, 1, 2) {
+	case 1:
+		k = 1 - k
+	case 2:
+		i = (i + 1) % paths
+	}
 	return reconcile.Handle{Type: arq.HandlePCI, Info: addressText(i, k*3+n, often(t, "spelling", 0, 1, 2), extra)}
 }
 

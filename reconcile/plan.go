@@ -23,8 +23,9 @@ type Plan struct {
 	Problems  []Problem    `json:"problems"`
 	Unchanged int          `json:"unchanged"` // devices that need nothing
 
-	want []Device // the report, for another look after a conflict
-	tree Tree
+	want    []Device // the report, for another look after a conflict
+	tree    Tree
+	waiting map[key]bool // devices that want a name or a function of another row
 }
 
 // DevicePlan is what has to be done for one device. Nothing in it refers to

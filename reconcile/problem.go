@@ -32,6 +32,11 @@ const (
 	ReasonDuplicate ProblemReason = "reported_twice"
 	// ReasonNameTaken: another device has a deployable of this name; refused.
 	ReasonNameTaken ProblemReason = "name_taken"
+	// ReasonFunctionTaken: a handle would be the second row of a function that
+	// has one elsewhere on the host, or that another device of the report has;
+	// the new device, or the deployable of a stored one, waits until the other
+	// row has gone.
+	ReasonFunctionTaken ProblemReason = "function_taken"
 	// ReasonTypeHeld: the type of a held device may not change; refused.
 	ReasonTypeHeld ProblemReason = "type_change_while_held"
 	// ReasonTwins: two stored rows with one identity are both held; refused.

@@ -55,7 +55,7 @@ func refusal(d *Device) (p Problem, ok bool) {
 			}
 		}
 	}
-	return Problem{}, true
+	return repeatedHandle(d)
 }
 
 func refusedDeployable(d *Deployable) (Problem, bool) {
@@ -90,7 +90,7 @@ func refusedDeployable(d *Deployable) (Problem, bool) {
 			return p, false
 		}
 	}
-	return repeatedHandle(d)
+	return Problem{}, true
 }
 
 func refusedHandle(h *Handle) (Problem, bool) {
@@ -129,18 +129,28 @@ func checkMetadata(t arq.HandleType, info arq.HandleInfo) error {
 	return err
 }
 
-// repeatedHandle refuses a function that is reported twice in one deployable.
-func repeatedHandle(d *Deployable) (Problem, bool) {
-	if len(d.Handles) < 2 {
+// repeatedHandle refuses a function that is reported twice.
+func repeatedHandle(d *Device) (Problem, bool) {
+	n := 0
+	for i := range d.Deployables {
+		n += len(d.Deployables[i].Handles)
+	}
+	if n < 2 {
 		return Problem{}, true
 	}
-	seen := make(map[key]struct{}, len(d.Handles))
-	for i := range d.Handles {
-		k := handleKeyOf(&d.Handles[i])
-		if _, ok := seen[k]; ok {
-			return Problem{Reason: ReasonInvalid, Handle: handleName(&d.Handles[i]), Field: "attach_info", Detail: "reported twice"}, false
+	seen := make(map[key]struct{}, n)
+	for i := range d.Deployables {
+		p := &d.Deployables[i]
+		for j := range p.Handles {
+			k := handleKeyOf(&p.Handles[j])
+			if _, ok := seen[k]; ok {
+				return Problem{
+					Reason: ReasonInvalid, Deployable: p.Name, Handle: handleName(&p.Handles[j]),
+					Field: "attach_info", Detail: "reported twice",
+				}, false
+			}
+			seen[k] = struct{}{}
 		}
-		seen[k] = struct{}{}
 	}
 	return Problem{}, true
 }
