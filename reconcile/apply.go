@@ -392,7 +392,7 @@ func (u *run) note(d *DevicePlan, err error) {
 	case errors.As(err, &foreign):
 		p.Reason, p.Deployable = ReasonForeign, foreign.Name
 	case errors.As(err, &field):
-		p.Reason, p.Field = ReasonDatabase, field.Table+"."+field.Field
+		p.Reason, p.Field = ReasonDatabase, field.column()
 	case errors.Is(err, errDatabase):
 		p.Reason = ReasonDatabase
 	default:

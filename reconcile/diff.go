@@ -367,6 +367,6 @@ func (d *differ) refuse(path ControlPath, p Problem) {
 }
 
 func (d *differ) problem(p Problem) {
-	p.Host = d.have.Host
+	p.Host, p.Device = d.have.Host, shown(p.Device)
 	d.plan.Problems = append(d.plan.Problems, p)
 }

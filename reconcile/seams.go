@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -99,14 +100,23 @@ var ErrHeld = errors.New("held by an accelerator request")
 // ErrDuplicate says that a row with the same unique key exists.
 var ErrDuplicate = errors.New("row exists")
 
-// FieldError says that the database refused a value.
+// FieldError says that the database refused a value. Table and Field are empty
+// where the engine does not name them.
 type FieldError struct {
 	Table, Field string
 	Err          error
 }
 
+// column is what the error names.
+func (e *FieldError) column() string {
+	return strings.Trim(e.Table+"."+e.Field, ".")
+}
+
 func (e *FieldError) Error() string {
-	return fmt.Sprintf("database refused %s.%s: %v", e.Table, e.Field, e.Err)
+	if c := e.column(); c != "" {
+		return fmt.Sprintf("database refused %s: %v", c, e.Err)
+	}
+	return fmt.Sprintf("database refused a value: %v", e.Err)
 }
 
 // Unwrap returns the database's error.

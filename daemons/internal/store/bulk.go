@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"strings"
+
+	"github.com/go-cyborg/cyborg/reconcile"
 )
 
 // maxIn bounds the ids of one IN list, maxParameters the parameters of one
@@ -63,6 +65,9 @@ func (t *tx) insert(ctx context.Context, table, columns string, rows [][]any) er
 			args = append(args, r...)
 		}
 		_, err := t.exec(ctx, "INSERT INTO "+table+" ("+columns+") VALUES "+row+strings.Repeat(", "+row, len(part)-1), args...)
+		if isKind(err, Invalid) {
+			return &reconcile.FieldError{Table: table, Err: err}
+		}
 		return err
 	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -46,7 +47,7 @@ func (s *Store) Commit(ctx context.Context, p reconcile.DevicePlan) (reconcile.D
 		}
 		return err
 	})
-	return after, refusal("", err)
+	return after, refusal(err)
 }
 
 // Remove deletes a whole device. [reconcile.ErrHeld]: a guest holds it, or an
@@ -72,18 +73,21 @@ func (s *Store) Remove(ctx context.Context, d *reconcile.Device) error {
 		_, err = t.exec(ctx, "DELETE FROM devices WHERE id = ?", now.ID)
 		return err
 	})
-	return refusal("", err)
+	return refusal(err)
 }
 
 // refusal gives the engine's errors the meaning the report needs.
-func refusal(table string, err error) error {
+func refusal(err error) error {
+	var named *reconcile.FieldError
 	switch {
+	case errors.As(err, &named):
+		return named
 	case isKind(err, Referenced):
 		return reconcile.ErrHeld
 	case isKind(err, Duplicate):
 		return reconcile.ErrDuplicate
 	case isKind(err, Invalid):
-		return &reconcile.FieldError{Table: table, Err: err}
+		return &reconcile.FieldError{Err: err}
 	}
 	return err
 }

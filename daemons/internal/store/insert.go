@@ -36,10 +36,8 @@ func (s *Store) Insert(ctx context.Context, host string, ds []reconcile.Device) 
 	switch {
 	case isKind(err, Duplicate):
 		return nil, reconcile.ErrStale
-	case isKind(err, Invalid):
-		return nil, &reconcile.FieldError{Table: "devices", Err: err}
 	case err != nil:
-		return nil, err
+		return nil, refusal(err)
 	}
 	return out, nil
 }
