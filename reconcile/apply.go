@@ -130,6 +130,8 @@ type task struct {
 	wrote   []string // names of providers written
 	dropped []string // uuids of providers deleted
 	refused []int64  // deployables that Placement did not let go or change class
+	// undescribed are deployables that keep class and traits, because Placement does not know the new ones.
+	undescribed []int64
 }
 
 // round works through the plans: new rows first, all of them, then the devices
@@ -377,6 +379,7 @@ func (u *run) note(d *DevicePlan, err error) {
 		transport *TransportError
 		rootless  *NoRootError
 		foreign   *ForeignProviderError
+		unknown   *UnknownNameError
 		field     *FieldError
 	)
 	p := Problem{Device: d.Device()}
@@ -389,6 +392,8 @@ func (u *run) note(d *DevicePlan, err error) {
 		p.Reason = ReasonUnreachable
 	case errors.As(err, &transport), errors.As(err, &rootless), errors.Is(err, context.DeadlineExceeded):
 		p.Reason = ReasonUnreachable
+	case errors.As(err, &unknown) && d.Want != nil:
+		p = d.unknown("", unknown)
 	case errors.As(err, &foreign):
 		p.Reason, p.Deployable = ReasonForeign, foreign.Name
 	case errors.As(err, &field):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // errDatabase marks what the store could not do.
@@ -154,7 +155,38 @@ func (u *run) sync(ctx context.Context, t *task, s SyncProvider) error {
 	if used := new(InUseError); errors.As(err, &used) && t.plan.Verdict == Update && (s.Class != p.Class() || s.Total == 0) {
 		return u.keepInventory(ctx, t, p, s, used.Generation)
 	}
-	return err
+	unknown := new(UnknownNameError)
+	if !errors.As(err, &unknown) || t.plan.Verdict != Update || s.Class == p.Class() && sameSet(s.Traits, p.Traits()) {
+		return err
+	}
+	u.add(t.plan.unknown(s.Name, unknown))
+	return u.keepDescription(ctx, t, p, s)
+}
+
+// keepDescription writes a provider again as its row describes it, when
+// Placement does not know what the report wants; the row keeps its class and
+// traits then.
+func (u *run) keepDescription(ctx context.Context, t *task, p *Deployable, s SyncProvider) error {
+	u.failures.Store(0)
+	t.undescribed = append(t.undescribed, p.ID)
+	s.Class, s.Traits, s.oldTraits, s.sameTraits = p.Class(), p.Traits(), s.Traits, false
+	state := u.desired(t, p, &s)
+	return u.write(ctx, state, u.Placement.Sync)
+}
+
+// unknown is the problem of a deployable whose class or trait Placement does
+// not know.
+func (p *DevicePlan) unknown(name string, err *UnknownNameError) Problem {
+	q := Problem{Reason: ReasonInvalid, Device: p.Device(), Deployable: name, Reported: err.Name, Detail: err.Error()}
+	for i := range p.Want.Deployables {
+		d := &p.Want.Deployables[i]
+		for _, a := range d.Attributes {
+			if err.Name != "" && a.Value == err.Name && (name == "" || d.Name == name) && (a.Key == keyClass || strings.HasPrefix(a.Key, prefixTrait)) {
+				q.Deployable, q.Field = d.Name, "attribute "+a.Key
+			}
+		}
+	}
+	return q
 }
 
 // desired is the provider of a step, its inventory kept true to the row while

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 )
 
 // dropOne drops the provider of a deployable that goes while its device stays.
@@ -31,25 +32,28 @@ func (u *run) allocated(t *task, p *Deployable, err error) {
 // withoutRefused leaves out what Placement did not allow: the deletion of a
 // deployable whose provider stays, a change of its resource class.
 func (t *task) withoutRefused(rows []Step) []Step {
-	if len(t.refused) == 0 {
+	if len(t.refused) == 0 && len(t.undescribed) == 0 {
 		return rows
 	}
 	var left []Step
 	for _, s := range rows {
 		var id int64
+		key := ""
 		switch s := s.(type) {
 		case DeleteDeployable:
 			id = s.Deployable
 		case SetAttribute:
-			if s.Key == keyClass {
-				id = s.Deployable
-			}
+			id, key = s.Deployable, s.Key
 		case InsertAttribute:
-			if s.Key == keyClass {
-				id = s.Deployable
-			}
+			id, key = s.Deployable, s.Key
+		case DeleteAttribute:
+			id, key = s.Deployable, s.Key
 		}
-		if id == 0 || !slices.Contains(t.refused, id) {
+		described := key == keyClass || strings.HasPrefix(key, prefixTrait)
+		switch {
+		case slices.Contains(t.refused, id) && (key == "" || key == keyClass):
+		case slices.Contains(t.undescribed, id) && described:
+		default:
 			left = append(left, s)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -140,6 +141,32 @@ type InUseError struct {
 
 func (e *InUseError) Error() string {
 	return fmt.Sprintf("resource provider %s is in use: %s", e.UUID, e.Detail)
+}
+
+// UnknownNameError says that Placement has no resource class, or no trait, of
+// a name that only a newer Placement could have: custom ones are made.
+type UnknownNameError struct {
+	Name   string // "" when Placement's words name none that was asked for
+	Detail string // Placement's words
+}
+
+// Unknown is the [*UnknownNameError] of Placement's words about a state.
+func (s *ProviderState) Unknown(detail string) *UnknownNameError {
+	e := &UnknownNameError{Detail: detail}
+	for _, name := range append([]string{s.Class}, s.Traits...) {
+		if !strings.HasPrefix(name, "CUSTOM_") && slices.Contains(strings.FieldsFunc(detail, notOfName), name) {
+			e.Name = name
+		}
+	}
+	return e
+}
+
+func notOfName(r rune) bool {
+	return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+}
+
+func (e *UnknownNameError) Error() string {
+	return "placement does not know what the report asks for: " + e.Detail
 }
 
 // ForeignProviderError says that the wanted provider's name or uuid belongs to

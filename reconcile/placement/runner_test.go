@@ -114,3 +114,60 @@ func contents(w *wire, db *reconciletest.Store) []string {
 	slices.Sort(lines)
 	return lines
 }
+
+// TestUnknownNames: a class or trait that Placement does not know, and that nobody may create, is refused by name: a
+// new device is not offered, a stored one stays on offer as it was.
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	for name, attribute := range map[string]int{"resource class": 0, "trait": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, db := newWire(t), &reconciletest.Store{}
+			r := &reconcile.Runner{Store: db, Placement: w.Client, Parallel: 1}
+			report := []reconcile.Device{function(0), function(1)}
+			run := func() reconcile.Result {
+				res, err := r.Run(t.Context(), host, report)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res
+			}
+			run()
+			before := contents(w, db)
+			report[0].Deployables[0].Attributes[attribute].Value = "TOASTER"
+			report = append(report, function(2), function(3))
+			report[2].Deployables[0].Attributes[attribute].Value = "TOASTER"
+			for range 2 {
+				res := run()
+				var refused []string
+				for _, p := range res.Problems {
+					if p.Reason != reconcile.ReasonInvalid || p.Host != host || p.Device == "" || p.Reported != "TOASTER" || !strings.Contains(p.Detail, "No such") {
+						t.Errorf("problem %+v", p)
+					}
+					refused = append(refused, p.Deployable+" "+p.Field)
+				}
+				slices.Sort(refused)
+				field := " attribute " + report[0].Deployables[0].Attributes[attribute].Key
+				if want := []string{host + "_0" + field, host + "_2" + field}; !slices.Equal(refused, want) {
+					t.Errorf("refused %v, want %v", refused, want)
+				}
+			}
+			after := contents(w, db)
+			for _, line := range before {
+				if !slices.Contains(after, line) {
+					t.Errorf("%s is not any more:\n%s", line, strings.Join(after, "\n"))
+				}
+			}
+			inv, _ := db.Inventory(t.Context(), host)
+			for i, offered := range []bool{true, true, false, true} {
+				p := inv.Devices[i].Deployables[0]
+				if (p.Offer != "") != offered {
+					t.Errorf("%s on offer: %t", p.Name, p.Offer != "")
+				}
+			}
+			if got := inv.Devices[0].Deployables[0].Attributes[attribute].Value; got == "TOASTER" {
+				t.Error("the row says what its provider does not")
+			}
+		})
+	}
+}

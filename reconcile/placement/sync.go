@@ -24,7 +24,7 @@ const (
 // the one before. Traits that others gave a known provider survive.
 //
 // Errors: *[reconcile.InUseError] when something is allocated from the class
-// that would go, *[reconcile.ForeignProviderError], *[reconcile.NoRootError]
+// that would go, *[reconcile.UnknownNameError], *[reconcile.ForeignProviderError], *[reconcile.NoRootError]
 // when the host's provider vanished, *[reconcile.TransportError], *[Error],
 // and what the state's Refresh returns.
 func (c *Client) Sync(ctx context.Context, s reconcile.ProviderState) (int, error) {
@@ -69,6 +69,8 @@ func (c *Client) retry(ctx context.Context, s reconcile.ProviderState, write fun
 			return s.Generation, nil
 		case hasCode(err, codeInventoryInUse):
 			return s.Generation, &reconcile.InUseError{UUID: s.UUID, Generation: s.Generation, Detail: detail(err)}
+		case unknownName(err):
+			return s.Generation, s.Unknown(detail(err))
 		case try == maxTries:
 			return s.Generation, err
 		case hasCode(err, codeConcurrentUpdate), s.Known && hasStatus(err, http.StatusNotFound):
@@ -256,10 +258,15 @@ func (c *Client) ensuring(ctx context.Context, kind string, names []string, send
 			}
 		}
 		err := send()
-		if again || !hasStatus(err, http.StatusBadRequest) || !strings.Contains(detail(err), "No such ") {
+		if again || !unknownName(err) {
 			return err
 		}
 	}
+}
+
+// unknownName reports whether Placement has no such trait or resource class.
+func unknownName(err error) bool {
+	return hasStatus(err, http.StatusBadRequest) && strings.Contains(detail(err), "No such ")
 }
 
 func (c *Client) ensure(ctx context.Context, kind, name string, again bool) error {

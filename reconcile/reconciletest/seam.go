@@ -90,6 +90,8 @@ func (p *Placement) retry(ctx context.Context, s reconcile.ProviderState, write 
 		switch {
 		case e.Code == CodeInventoryInUse:
 			return s.Generation, &reconcile.InUseError{UUID: s.UUID, Generation: s.Generation, Detail: e.Detail}
+		case e.Status == 400 && strings.Contains(e.Detail, "No such "):
+			return s.Generation, s.Unknown(e.Detail)
 		case try == maxTries, e.Code != CodeConcurrentUpdate && (e.Status != 404 || !s.Known):
 			return s.Generation, err
 		}
