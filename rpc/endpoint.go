@@ -44,6 +44,12 @@ func (e *Endpoint) add(d *description, h handler) {
 	e.methods[d.name] = h
 }
 
+// Serves reports whether a request for a method at a version would be run by e. An [Interceptor] of a server sees what
+// callers ask for, whether that exists or not; metrics should not have a series for each thing that does not.
+func (e *Endpoint) Serves(namespace, method string, v Version) bool {
+	return namespace == e.namespace && e.version.Supports(v) && e.methods[method] != nil
+}
+
 // dispatch is what a request asks for, in the form the search needs.
 type dispatch struct {
 	request   *wire.Request

@@ -50,6 +50,26 @@ func MapException[E error](module, class string, toWire func(E) map[string]any, 
 	return x
 }
 
+// Classes are the classes of the table, in its order; one may occur several times.
+func (t Exceptions) Classes() []Class {
+	classes := make([]Class, len(t))
+	for i, x := range t {
+		classes[i] = x.class
+	}
+	return classes
+}
+
+// ClassOf is the class as which a server sends err, and which err had if it came from one.
+func (t Exceptions) ClassOf(err error) Class {
+	if r, _, _ := t.wire(err); r != nil {
+		return r.Class
+	}
+	if _, unfit := errors.AsType[*argumentError](err); unfit {
+		return Class{"builtins", "ValueError"}
+	}
+	return Class{"builtins", "RuntimeError"}
+}
+
 // wire gives the failure to send for err, and whether it is an expected one.
 func (t Exceptions) wire(err error) (failure *RemoteError, expected bool, _ error) {
 	for _, x := range t {

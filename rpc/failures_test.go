@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -96,5 +97,66 @@ func TestErrorTexts(t *testing.T) {
 		},
 	} {
 		same(t, "text", want, err.Error())
+	}
+}
+
+// TestClassOf: what a server sends for an error, and whether a request would be run, as interceptors may ask.
+func TestClassOf(t *testing.T) {
+	t.Parallel()
+	table := rpc.Exceptions{rpc.MapException("m", "Gone", func(*rpc.UndeliverableError) map[string]any { return nil }, func(*rpc.RemoteError) *rpc.UndeliverableError { return nil })}
+	same(t, "classes", []rpc.Class{{Module: "m", Name: "Gone"}}, table.Classes())
+	for name, tt := range map[string]struct {
+		err  error
+		want rpc.Class
+	}{
+		"mapped":   {fmt.Errorf("send: %w", &rpc.UndeliverableError{}), rpc.Class{Module: "m", Name: "Gone"}},
+		"relayed":  {&rpc.RemoteError{Class: rpc.ErrNoSuchMethod}, rpc.ErrNoSuchMethod},
+		"unmapped": {errors.New("secret"), rpc.Class{Module: "builtins", Name: "RuntimeError"}},
+	} {
+		same(t, name, tt.want, table.ClassOf(tt.err))
+	}
+}
+
+// TestClassOfIllTypedArgument: the class that an interceptor sees is the one that is sent.
+func TestClassOfIllTypedArgument(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		type args struct {
+			N int `json:"n"`
+		}
+		ep, bus := rpc.NewEndpoint("", "1.0"), newTap()
+		rpc.NewMethod[args, string]("count", "1.0").Handle(ep, func(context.Context, args) (string, error) { return "", nil })
+		var seen rpc.Class
+		serveOn(t, bus, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{ep}, Interceptors: []rpc.Interceptor{
+			func(ctx context.Context, _ rpc.CallInfo, next func(context.Context) error) error {
+				err := next(ctx)
+				seen = rpc.Exceptions(nil).ClassOf(err)
+				return err
+			},
+		}})
+		bus.deliver(rpc.Delivery{Body: []byte(`{"method": "count", "args": {"n": "x"}, "_msg_id": "1", "_reply_q": "q"}`)})
+		r := decodeReply(t, <-bus.sent)
+		same(t, "class", rpc.Class{Module: "builtins", Name: "ValueError"}, seen)
+		if !strings.Contains(string(r.Failure), "ValueError") {
+			t.Errorf("sent %s", r.Failure)
+		}
+	})
+}
+
+// TestServes: method, version and namespace.
+func TestServes(t *testing.T) {
+	t.Parallel()
+	ep := rpc.NewEndpoint("space", "1.1")
+	rpc.NewMethod[struct{}, string]("ping", "1.0").Handle(ep, func(context.Context, struct{}) (string, error) { return "", nil })
+	for name, tt := range map[string]struct {
+		namespace, method string
+		version           rpc.Version
+		want              bool
+	}{
+		"as registered": {"space", "ping", rpc.Version{Major: 1}, true}, "higher": {"space", "ping", rpc.Version{Major: 1, Minor: 1}, true},
+		"too high": {"space", "ping", rpc.Version{Major: 1, Minor: 2}, false}, "unknown": {"space", "pong", rpc.Version{Major: 1}, false},
+		"elsewhere": {"", "ping", rpc.Version{Major: 1}, false},
+	} {
+		same(t, name, tt.want, ep.Serves(tt.namespace, tt.method, tt.version))
 	}
 }

@@ -19,6 +19,9 @@ type ConnectConfig struct {
 	Timeout   time.Duration // of a call, [DEFAULT] rpc_response_timeout; 0 is 60 s
 	RouteWait time.Duration // how long a call waits for a conductor to exist; 0 fails it at once
 	Logger    *slog.Logger  // nil discards
+	// Observe is told of events and Interceptors run around every call, for metrics; nil for none.
+	Observe      func(rpc.Event)
+	Interceptors []rpc.Interceptor
 }
 
 // Remote is the conductor as an agent reaches it: the [Conductor] of a [Config] and, behind the same client and
@@ -40,6 +43,7 @@ func Connect(t rpc.Transport, cfg ConnectConfig) (*Remote, error) {
 	wire := cyborgrpc.NewWire(registry)
 	client := rpc.NewClient(t, rpc.ClientConfig{
 		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: cfg.Logger, Timeout: cfg.Timeout, RouteWait: cfg.RouteWait,
+		Observe: cfg.Observe, Interceptors: cfg.Interceptors,
 	})
 	conductor, err := cyborgrpc.NewConductorAPI(client, wire, cyborgrpc.Limits{Conductor: cfg.Cap})
 	if err != nil {

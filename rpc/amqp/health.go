@@ -6,7 +6,7 @@ import "time"
 type LinkState struct {
 	// Link names the job: "publish", "replies" or "topic.server".
 	Link string
-	// State is "dialing", "up", "blocked", "waiting" or "stopped".
+	// State is [StateDialing], [StateUp], [StateBlocked], [StateWaiting] or [StateStopped].
 	State string
 	// Broker is host:port of the broker in use or tried last.
 	Broker string
@@ -18,11 +18,11 @@ type LinkState struct {
 
 // The states of a link.
 const (
-	stateDialing = "dialing"
-	stateUp      = "up"
-	stateBlocked = "blocked"
-	stateWaiting = "waiting"
-	stateStopped = "stopped"
+	StateDialing = "dialing"
+	StateUp      = "up"
+	StateBlocked = "blocked"
+	StateWaiting = "waiting"
+	StateStopped = "stopped"
 )
 
 // Health tells the state of every link that was started, in the order of their start.
@@ -47,9 +47,9 @@ func (t *Transport) Impediment() error {
 	}
 	state := p.link.health()
 	switch state.State {
-	case stateUp:
+	case StateUp:
 		return nil
-	case stateBlocked:
+	case StateBlocked:
 		return errBlocked
 	}
 	if state.LastError != nil {

@@ -39,12 +39,12 @@ type link struct {
 }
 
 func newLink(name string, config *resolved, s session) *link {
-	return &link{name: name, config: config, session: s, said: map[string]string{}, state: LinkState{Link: name, State: stateDialing, Since: time.Now()}}
+	return &link{name: name, config: config, session: s, said: map[string]string{}, state: LinkState{Link: name, State: StateDialing, Since: time.Now()}}
 }
 
 // run connects, runs the session and starts over until ctx ends or the session has nothing left to do.
 func (l *link) run(ctx context.Context) {
-	defer l.enter(stateStopped, "", nil)
+	defer l.enter(StateStopped, "", nil)
 	hosts := l.config.url.brokers()
 	next, schedule := 0, newSchedule(l.config.Options)
 	if l.config.Options.Shuffle {
@@ -52,7 +52,7 @@ func (l *link) run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		host := hosts[next%len(hosts)]
-		l.enter(stateDialing, host.Address(), nil)
+		l.enter(StateDialing, host.Address(), nil)
 		up, err := l.once(ctx, host, schedule.reset)
 		if ctx.Err() != nil || err == nil {
 			return
@@ -60,7 +60,7 @@ func (l *link) run(ctx context.Context) {
 		if up >= healthy {
 			continue
 		}
-		l.enter(stateWaiting, host.Address(), err)
+		l.enter(StateWaiting, host.Address(), err)
 		next++
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (l *link) once(ctx context.Context, host Host, reset func()) (up time.Durat
 	err = l.session(ctx, c, func() {
 		since = time.Now()
 		reset()
-		l.enter(stateUp, host.Address(), nil)
+		l.enter(StateUp, host.Address(), nil)
 		l.hush(ctx, host)
 		l.config.Observe(rpc.Event{Kind: rpc.EventConnected, Link: l.name})
 	})
@@ -134,7 +134,7 @@ func (l *link) enter(state, broker string, err error) {
 	if broker != "" {
 		l.state.Broker = broker
 	}
-	if err != nil || state == stateUp {
+	if err != nil || state == StateUp {
 		l.state.LastError = err
 	}
 }

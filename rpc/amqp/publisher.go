@@ -243,10 +243,10 @@ func (w *writer) flush(ctx context.Context) error {
 func (w *writer) block(b amqp091.Blocking) {
 	w.blocked = b.Active
 	w.outbox.watch(b.Active)
-	state, kind := stateUp, rpc.EventUnblocked
+	state, kind := StateUp, rpc.EventUnblocked
 	var err error
 	if b.Active {
-		state, kind, err = stateBlocked, rpc.EventBlocked, errors.New("broker blocked publishing: "+b.Reason)
+		state, kind, err = StateBlocked, rpc.EventBlocked, errors.New("broker blocked publishing: "+b.Reason)
 		w.link.config.Logger.Warn("the broker takes no messages", "link", w.link.name, "reason", b.Reason)
 	} else {
 		w.link.config.Logger.Info("the broker takes messages again", "link", w.link.name)

@@ -171,7 +171,7 @@ func (t *Transport) Close(ctx context.Context) error {
 
 // awaitDrain gives the publisher time to send what it holds, unless the broker takes nothing now.
 func (t *Transport) awaitDrain(ctx context.Context, p *publisher) {
-	if p.link.health().State != stateUp {
+	if p.link.health().State != StateUp {
 		return
 	}
 	timeout := time.NewTimer(t.config.OpTimeout)
