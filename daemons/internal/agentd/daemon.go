@@ -74,13 +74,14 @@ func (d Daemon) start(_ context.Context, p *service.Process) ([]service.Part, er
 	if err != nil {
 		return nil, err
 	}
-	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"))
+	measured := messaging.NewMetrics(p.Registry, p.Program)
+	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"), measured)
 	if err != nil {
 		return nil, err
 	}
 	conductor, err := agent.Connect(bus, agent.ConnectConfig{
 		Cap: limits.Conductor, Timeout: messaging.Timeout(p.Config), RouteWait: messaging.RouteWait,
-		Logger: p.Logger.Named("cyborg.conductor.rpcapi"),
+		Logger: p.Logger.Named("cyborg.conductor.rpcapi"), Observe: measured.Observe, Interceptors: measured.Client(),
 	})
 	if err != nil {
 		return nil, err
@@ -90,8 +91,11 @@ func (d Daemon) start(_ context.Context, p *service.Process) ([]service.Part, er
 	if err != nil {
 		return nil, err
 	}
-	server, err := messaging.NewServer(p.Config, bus, cyborgrpc.AgentTopic, rpc.NewEndpoint("", cyborgrpc.AgentVersion),
-		cyborgrpc.NewWire(registry), p.Logger.Named("cyborg.agent"), func(up bool) { p.Readiness.Set(conditionBus, messaging.Consuming(up)) })
+	server, err := messaging.NewServer(p.Config, bus, messaging.Service{
+		Topic: cyborgrpc.AgentTopic, Endpoint: rpc.NewEndpoint("", cyborgrpc.AgentVersion), Wire: cyborgrpc.NewWire(registry),
+		Logger: p.Logger.Named("cyborg.agent"), Metrics: measured,
+		Ready: func(up bool) { p.Readiness.Set(conditionBus, messaging.Consuming(up)) },
+	})
 	if err != nil {
 		return nil, err
 	}

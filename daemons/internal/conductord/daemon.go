@@ -63,11 +63,12 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 	if err != nil {
 		return nil, err
 	}
-	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"))
+	measured := messaging.NewMetrics(p.Registry, p.Program)
+	bus, err := messaging.Open(p.Config, p.Logger.Named("oslo.messaging"), measured)
 	if err != nil {
 		return nil, err
 	}
-	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.agent.rpcapi"))
+	client := messaging.NewClient(p.Config, bus, wire, p.Logger.Named("cyborg.agent.rpcapi"), measured)
 	agents, err := cyborgrpc.NewAgentAPI(client, limits)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServer(p, bus, manager, wire, log)
+	server, err := newServer(p, bus, manager, messaging.Service{Wire: wire, Logger: log, Metrics: measured})
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +125,13 @@ func newManager(cfg *config.Config, db *store.Store, registry *ovo.Registry, age
 	})
 }
 
-func newServer(p *service.Process, bus rpc.Transport, manager *conductor.Manager, wire cyborgrpc.Wire, log *slog.Logger) (*rpc.Server, error) {
+func newServer(p *service.Process, bus rpc.Transport, manager *conductor.Manager, s messaging.Service) (*rpc.Server, error) {
 	endpoint, err := manager.Endpoint()
 	if err != nil {
 		return nil, err
 	}
 	p.Readiness.Require(conditionBus)
-	return messaging.NewServer(p.Config, bus, cyborgrpc.ConductorTopic, endpoint, wire, log, func(up bool) {
-		p.Readiness.Set(conditionBus, messaging.Consuming(up))
-	})
+	s.Topic, s.Endpoint = cyborgrpc.ConductorTopic, endpoint
+	s.Ready = func(up bool) { p.Readiness.Set(conditionBus, messaging.Consuming(up)) }
+	return messaging.NewServer(p.Config, bus, s)
 }

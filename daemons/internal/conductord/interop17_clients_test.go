@@ -69,7 +69,9 @@ func serveAgent(t *testing.T, l *lab, cfg *config.Config, got map[string]any) {
 	cyborgrpc.CreateVGPUMdev.Handle(ep, note("create"))
 	cyborgrpc.RemoveVGPUMdev.Handle(ep, note("remove"))
 	up := make(chan bool, 16)
-	server, err := messaging.NewServer(cfg, l.bus, cyborgrpc.AgentTopic, ep, l.wire, nil, func(ready bool) { up <- ready })
+	server, err := messaging.NewServer(cfg, l.bus, messaging.Service{
+		Topic: cyborgrpc.AgentTopic, Endpoint: ep, Wire: l.wire, Ready: func(ready bool) { up <- ready },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func TestInteropGoClients(t *testing.T) {
 func rowsOf(t *testing.T, file string) func() rows17 {
 	t.Helper()
 	cfg := mustLoad(t, file)
-	bus, err := messaging.Open(cfg, nil)
+	bus, err := messaging.Open(cfg, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,12 +121,12 @@ func newLab(ctx context.Context, cfg *config.Config, log *slog.Logger, ready fun
 	if err != nil {
 		return nil, err
 	}
-	bus, err := messaging.Open(cfg, log)
+	bus, err := messaging.Open(cfg, log, nil)
 	if err != nil {
 		return nil, err
 	}
 	l.bus, l.wire = bus, cyborgrpc.NewWire(registry)
-	l.client = messaging.NewClient(cfg, bus, l.wire, log)
+	l.client = messaging.NewClient(cfg, bus, l.wire, log, nil)
 	limits, err := messaging.Limits(cfg)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,9 @@ func newLab(ctx context.Context, cfg *config.Config, log *slog.Logger, ready fun
 	if err != nil {
 		return nil, err
 	}
-	l.server, err = messaging.NewServer(cfg, bus, cyborgrpc.ConductorTopic, endpoint, l.wire, log, ready)
+	l.server, err = messaging.NewServer(cfg, bus, messaging.Service{
+		Topic: cyborgrpc.ConductorTopic, Endpoint: endpoint, Wire: l.wire, Logger: log, Ready: ready,
+	})
 	l.close = func() error {
 		ctx := context.Background()
 		return errors.Join(manager.Close(ctx), l.client.Close(ctx), bus.Close(ctx), l.db.Close())
@@ -213,7 +215,7 @@ type peer struct {
 func newPeer(t testing.TB, file string) *peer {
 	t.Helper()
 	cfg := mustLoad(t, file)
-	bus, err := messaging.Open(cfg, nil)
+	bus, err := messaging.Open(cfg, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +228,7 @@ func newPeer(t testing.TB, file string) *peer {
 		t.Fatal(err)
 	}
 	wire := cyborgrpc.NewWire(registry)
-	p := &peer{client: messaging.NewClient(cfg, bus, wire, nil)}
+	p := &peer{client: messaging.NewClient(cfg, bus, wire, nil, nil)}
 	t.Cleanup(func() {
 		ctx := context.Background()
 		if err := errors.Join(p.client.Close(ctx), bus.Close(ctx)); err != nil {

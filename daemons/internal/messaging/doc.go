@@ -2,8 +2,9 @@
 // reads [DEFAULT] transport_url, control_exchange, rpc_response_timeout, executor_thread_pool_size,
 // graceful_shutdown_timeout and rpc_ping_enabled, [oslo_messaging_rabbit] and [upgrade_levels].
 //
-//	bus, err := messaging.Open(cfg, log)
-//	client := messaging.NewClient(cfg, bus, wire, log)
+//	metrics := messaging.NewMetrics(registry, "cyborg-agent")
+//	bus, err := messaging.Open(cfg, log, metrics)
+//	client := messaging.NewClient(cfg, bus, wire, log, metrics)
 //	limits, err := messaging.Limits(cfg)
 //	conductor, err := cyborgrpc.NewConductorAPI(client, wire, limits)
 //

@@ -21,7 +21,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	bus, err := messaging.Open(cfg, nil)
+	bus, err := messaging.Open(cfg, nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -33,7 +33,7 @@ func ExampleOpen() {
 		return
 	}
 	wire := cyborgrpc.NewWire(registry)
-	client := messaging.NewClient(cfg, bus, wire, nil)
+	client := messaging.NewClient(cfg, bus, wire, nil, nil)
 	defer client.Close(context.Background())
 	limits, err := messaging.Limits(cfg)
 	if err != nil {

@@ -25,22 +25,31 @@ func Limits(cfg *config.Config) (cyborgrpc.Limits, error) {
 // Timeout bounds calls that have no deadline of their own.
 func Timeout(cfg *config.Config) time.Duration { return cfg.Seconds("DEFAULT", "rpc_response_timeout") }
 
-// NewClient makes an RPC client with the time-out of the configuration. The caller closes it.
-func NewClient(cfg *config.Config, t rpc.Transport, wire cyborgrpc.Wire, log *slog.Logger) *rpc.Client {
+// NewClient makes an RPC client with the time-out of the configuration, counted by m. The caller closes it.
+func NewClient(cfg *config.Config, t rpc.Transport, wire cyborgrpc.Wire, log *slog.Logger, m *Metrics) *rpc.Client {
 	return rpc.NewClient(t, rpc.ClientConfig{
 		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: log,
-		Timeout: Timeout(cfg), RouteWait: RouteWait,
+		Timeout: Timeout(cfg), RouteWait: RouteWait, Observe: m.Observe, Interceptors: m.Client(),
 	})
 }
 
-// NewServer makes the RPC server of a topic; its name is [DEFAULT] host. ready is told whenever it begins or ceases
-// to consume.
-func NewServer(cfg *config.Config, t rpc.Transport, topic string, ep *rpc.Endpoint, wire cyborgrpc.Wire, log *slog.Logger, ready func(up bool)) (*rpc.Server, error) {
-	return rpc.NewServer(t, serverConfig(cfg, t, topic, ep, wire, log, ready))
+// Service is what a server serves.
+type Service struct {
+	Topic    string
+	Endpoint *rpc.Endpoint
+	Wire     cyborgrpc.Wire
+	Logger   *slog.Logger  // nil discards
+	Metrics  *Metrics      // nil counts nothing
+	Ready    func(up bool) // told whenever the server begins or ceases to consume; may be nil
 }
 
-func serverConfig(cfg *config.Config, t rpc.Transport, topic string, ep *rpc.Endpoint, wire cyborgrpc.Wire, log *slog.Logger, ready func(up bool)) rpc.ServerConfig {
-	endpoints := []*rpc.Endpoint{ep}
+// NewServer makes the RPC server of a service; its name is [DEFAULT] host.
+func NewServer(cfg *config.Config, t rpc.Transport, s Service) (*rpc.Server, error) {
+	return rpc.NewServer(t, serverConfig(cfg, t, s))
+}
+
+func serverConfig(cfg *config.Config, t rpc.Transport, s Service) rpc.ServerConfig {
+	endpoints := []*rpc.Endpoint{s.Endpoint}
 	if cfg.Bool("DEFAULT", "rpc_ping_enabled") {
 		endpoints = append(endpoints, pingEndpoint())
 	}
@@ -53,8 +62,9 @@ func serverConfig(cfg *config.Config, t rpc.Transport, topic string, ep *rpc.End
 		replyRetry = bus.Options().ReplyRetry
 	}
 	return rpc.ServerConfig{
-		Target: rpc.Target{Topic: topic, Server: cfg.String("DEFAULT", "host")}, Endpoints: endpoints,
-		Serializer: wire, Exceptions: cyborgrpc.Exceptions(), Logger: log, Ready: ready,
+		Target: rpc.Target{Topic: s.Topic, Server: cfg.String("DEFAULT", "host")}, Endpoints: endpoints,
+		Serializer: s.Wire, Exceptions: cyborgrpc.Exceptions(), Logger: s.Logger, Ready: s.Ready,
+		Observe: s.Metrics.Observe, Interceptors: s.Metrics.Server(endpoints...),
 		Workers: int(cfg.Int("DEFAULT", "executor_thread_pool_size")), Drain: drain, ReplyRetry: replyRetry,
 	}
 }

@@ -13,10 +13,11 @@ import (
 
 const rabbitGroup = "oslo_messaging_rabbit"
 
-// Open makes the transport of a configuration. Everything that is wrong is reported at once, each problem with the
-// place where the option stands. It connects to nothing.
-func Open(cfg *config.Config, log *slog.Logger) (*amqp.Transport, error) {
+// Open makes the transport of a configuration, counted by m. Everything that is wrong is reported at once, each problem
+// with the place where the option stands. It connects to nothing.
+func Open(cfg *config.Config, log *slog.Logger, m *Metrics) (*amqp.Transport, error) {
 	c, problems := transportConfig(cfg, log)
+	c.Observe = m.Observe
 	t, err := amqp.Open(c)
 	switch {
 	case err != nil:
@@ -24,6 +25,7 @@ func Open(cfg *config.Config, log *slog.Logger) (*amqp.Transport, error) {
 	case problems != nil:
 		return nil, errors.Join(problems, t.Close(context.Background()))
 	}
+	m.watch(t)
 	return t, nil
 }
 
@@ -40,7 +42,7 @@ func DeleteAgentQueue(ctx context.Context, cfg *config.Config, host string) erro
 // Check reports what [Open] and [Limits] would refuse.
 func Check(cfg *config.Config) error {
 	_, limits := Limits(cfg)
-	t, err := Open(cfg, nil)
+	t, err := Open(cfg, nil, nil)
 	if err != nil {
 		return errors.Join(err, limits)
 	}

@@ -120,12 +120,12 @@ func TestReplyRetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := load(t, tt.text)
-			bus, err := Open(cfg, nil)
+			bus, err := Open(cfg, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer bus.Close(t.Context())
-			got := serverConfig(cfg, bus, "t", rpc.NewEndpoint("", "1.0"), cyborgrpc.Wire{}, nil, nil)
+			got := serverConfig(cfg, bus, Service{Topic: "t", Endpoint: rpc.NewEndpoint("", "1.0")})
 			if got.ReplyRetry != tt.want {
 				t.Errorf("ReplyRetry = %s, want %s", got.ReplyRetry, tt.want)
 			}

@@ -38,7 +38,10 @@ func (s *Services) RunAgent(ctx context.Context, a AgentConfig) (err error) {
 	if a.Transport == nil {
 		a.Transport = s.bus
 	}
-	conductor, err := agent.Connect(a.Transport, agent.ConnectConfig{Cap: through(s.cfg.Seams.Limits, limits).Conductor, Logger: s.log})
+	conductor, err := agent.Connect(a.Transport, agent.ConnectConfig{
+		Cap: through(s.cfg.Seams.Limits, limits).Conductor, Logger: s.log,
+		Observe: s.cfg.Metrics.Observe, Interceptors: s.cfg.Metrics.Client(),
+	})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,10 @@ import (
 )
 
 func (s *Services) newClient(t rpc.Transport) *rpc.Client {
-	return rpc.NewClient(t, rpc.ClientConfig{Serializer: s.wire, Exceptions: cyborgrpc.Exceptions(), Logger: s.log})
+	return rpc.NewClient(t, rpc.ClientConfig{
+		Serializer: s.wire, Exceptions: cyborgrpc.Exceptions(), Logger: s.log,
+		Observe: s.cfg.Metrics.Observe, Interceptors: s.cfg.Metrics.Client(),
+	})
 }
 
 func (s *Services) conductorAPI(client *rpc.Client, limits cyborgrpc.Limits) (*cyborgrpc.ConductorAPI, error) {

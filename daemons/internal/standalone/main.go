@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
 	"github.com/go-cyborg/cyborg/daemons/internal/drivers"
+	"github.com/go-cyborg/cyborg/daemons/internal/messaging"
 	"github.com/go-cyborg/cyborg/daemons/internal/service"
 	"github.com/go-cyborg/cyborg/pci/sysfs"
 )
@@ -79,7 +80,9 @@ func (f serveFlags) check(cfg *config.Config) error {
 func (f serveFlags) start(ctx context.Context, p *service.Process) ([]service.Part, error) {
 	log := p.Logger.Named("cyborg.standalone")
 	host := p.Config.String("agent", "resource_provider_name")
-	services, err := Open(ctx, Config{StateDir: f.stateDir, Listen: f.listen, Hosts: []string{host}, Logger: log})
+	services, err := Open(ctx, Config{
+		StateDir: f.stateDir, Listen: f.listen, Hosts: []string{host}, Logger: log, Metrics: messaging.NewMetrics(p.Registry, p.Program),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,9 @@ package standalone_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,10 +102,11 @@ func TestAgentWithoutServices(t *testing.T) {
 
 const goodPCI = `device_spec = {"vendor_id": "10de"}` + "\n"
 
-// TestServe: the services come up, report, and stop in order.
+// TestServe: the services come up, report, count that, and stop in order.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	sysfs, file := host(t, goodPCI)
+	socket := filepath.Join(t.TempDir(), "s")
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	stderr := &buffer{text: "agent is ready", found: make(chan struct{})}
@@ -112,10 +115,20 @@ func TestServe(t *testing.T) {
 	go func() {
 		code <- standalone.Main(ctx, []string{
 			"--config-file", file, "--sysfs", sysfs, "--state-dir=" + t.TempDir(), "--listen", "127.0.0.1:0",
-		}, nil, &buffer{}, stderr)
+		}, []string{"OS_OPERATIONS__LISTEN=unix:" + socket}, &buffer{}, stderr)
 	}()
 	select {
 	case <-ready:
+		page := scrape(t, socket)
+		for _, line := range []string{
+			`cyborg_rpc_events_total{event="refused"} 0`,
+			`oslo_messaging_rpc_server_invocation_end_total{endpoint="None",exchange="None",method="report_data",namespace="None",process="cyborg-standalone",server="standalone",topic="cyborg-conductor",version="1.0"} 1`,
+			`oslo_messaging_rpc_client_invocation_end_total{call_type="call",exchange="None",fanout="None",method="report_data",namespace="None",process="cyborg-standalone",server="None",timeout="None",topic="cyborg-conductor",version="1.0"} 1`,
+		} {
+			if !strings.Contains(page, line+"\n") {
+				t.Errorf("the metrics page lacks %s", line)
+			}
+		}
 		cancel()
 	case c := <-code:
 		t.Fatalf("ended with %d: %s", c, stderr)
@@ -123,6 +136,26 @@ func TestServe(t *testing.T) {
 	if c := <-code; c != 0 {
 		t.Errorf("exit code %d: %s", c, stderr)
 	}
+}
+
+// scrape gives the metrics page on a unix socket.
+func scrape(t *testing.T, socket string) string {
+	t.Helper()
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+		DialContext:       func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket) },
+		DisableKeepAlives: true,
+	}}
+	answer, err := client.Get("http://process/metrics")
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(page)
 }
 
 // TestServeBadInput: one clear error that says what, where and what to do, exit code 1, nothing half-written.

@@ -16,6 +16,7 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/api"
 	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/daemons/internal/messaging"
 	"github.com/go-cyborg/cyborg/daemons/internal/nova"
 	"github.com/go-cyborg/cyborg/daemons/internal/policy"
 	"github.com/go-cyborg/cyborg/daemons/internal/service"
@@ -31,10 +32,11 @@ import (
 
 // Config is what the services are made of.
 type Config struct {
-	StateDir string       // the database lives here; it is created if missing
-	Listen   string       // host:port of the REST API, loopback only
-	Hosts    []string     // compute hosts that Placement knows, as nova-compute would have told it
-	Logger   *slog.Logger // nil discards
+	StateDir string             // the database lives here; it is created if missing
+	Listen   string             // host:port of the REST API, loopback only
+	Hosts    []string           // compute hosts that Placement knows, as nova-compute would have told it
+	Logger   *slog.Logger       // nil discards
+	Metrics  *messaging.Metrics // nil counts nothing
 	Seams    Seams
 }
 
@@ -157,7 +159,7 @@ func (s *Services) openConductor(db Store) error {
 	s.server, err = rpc.NewServer(s.bus, rpc.ServerConfig{
 		Target:    rpc.Target{Topic: cyborgrpc.ConductorTopic, Server: "standalone"},
 		Endpoints: []*rpc.Endpoint{endpoint}, Serializer: s.wire, Exceptions: cyborgrpc.Exceptions(), Logger: s.log,
-		Ready: s.ready(),
+		Ready: s.ready(), Observe: s.cfg.Metrics.Observe, Interceptors: s.cfg.Metrics.Server(endpoint),
 	})
 	if err != nil {
 		return err
