@@ -136,6 +136,20 @@ func reason(e *amqp091.Error) error {
 	return e
 }
 
+// cause is why the connection ended, if err only says that something was done on it afterwards: what the broker said first.
+// The connection must have been killed.
+func (s *conn) cause(err error) error {
+	if !errors.Is(err, amqp091.ErrClosed) {
+		return err
+	}
+	for e := range s.refused {
+		if e != nil {
+			return e
+		}
+	}
+	return err
+}
+
 // loginExternal is the rabbit_login_method that takes the user from the client's certificate.
 const loginExternal = "EXTERNAL"
 

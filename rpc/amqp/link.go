@@ -89,6 +89,7 @@ func (l *link) once(ctx context.Context, host Host, reset func()) (up time.Durat
 		return 0, nil
 	}
 	c.kill()
+	err = c.cause(err)
 	if mismatch := asMismatch(err); mismatch != nil {
 		err = mismatch
 		if mismatch.onlyDurable(l.config.ControlExchange) && !l.adopt {

@@ -20,6 +20,7 @@ type plug struct {
 	holding bool
 	held    []byte
 	renewed time.Time // when the deadline was set
+	failed  error     // of the first write that failed: what follows half a frame would be read as the rest of it
 }
 
 // hold lets writes wait for release. Who calls it must call release before waiting for anything.
@@ -60,13 +61,18 @@ func (p *plug) flush() error {
 	return err
 }
 
-// write renews the deadline when a quarter of it is over, since that costs a tenth of a write.
-func (p *plug) write(b []byte) (int, error) {
+// write renews the deadline when a quarter of it is over, since that costs a tenth of a write. Nothing is written after a
+// failure.
+func (p *plug) write(b []byte) (n int, err error) {
+	if p.failed != nil {
+		return 0, p.failed
+	}
 	if now := time.Now(); now.Sub(p.renewed) > p.timeout/4 {
 		if err := p.SetWriteDeadline(now.Add(p.timeout)); err != nil {
 			return 0, err
 		}
 		p.renewed = now
 	}
-	return p.Conn.Write(b)
+	n, p.failed = p.Conn.Write(b)
+	return n, p.failed
 }

@@ -3,6 +3,7 @@ package amqp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -95,6 +96,32 @@ func TestPlugTellsOfFailures(t *testing.T) {
 	}
 }
 
+// TestPlugEndsWithAFailure: after half a frame nothing may follow, since the broker would take it for the other half. The
+// library does not know of a failure of release and would send its next heartbeat.
+func TestPlugEndsWithAFailure(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	r := &recorder{err: broken}
+	p := &plug{Conn: r, timeout: time.Minute}
+	p.hold()
+	writeAll(t, p, "half a frame")
+	if err := p.release(); !errors.Is(err, broken) {
+		t.Errorf("release = %v", err)
+	}
+	r.err = nil // the network is back
+	if _, err := p.Write([]byte("heartbeat")); !errors.Is(err, broken) {
+		t.Errorf("Write = %v", err)
+	}
+	p.hold()
+	writeAll(t, p, "held")
+	if err := p.release(); !errors.Is(err, broken) {
+		t.Errorf("a later release = %v", err)
+	}
+	if want := []string{"half a frame"}; !slices.Equal(r.writes, want) {
+		t.Errorf("written: %q, want %q", r.writes, want)
+	}
+}
+
 // TestPlugRenewsDeadlines: every write has between three quarters of the timeout and all of it.
 func TestPlugRenewsDeadlines(t *testing.T) {
 	t.Parallel()
@@ -143,4 +170,28 @@ func TestBlockedWriterHoldsNothing(t *testing.T) {
 			t.Errorf("written: %q, want %q", r.writes, want)
 		}
 	})
+}
+
+// TestCauseIsWhatTheBrokerSaid: a publisher that finds its channel closed under it reports why the broker closed it, so that
+// a message over the broker's limit is not sent again and again.
+func TestCauseIsWhatTheBrokerSaid(t *testing.T) {
+	t.Parallel()
+	said := &amqp091.Error{Code: amqp091.PreconditionFailed, Reason: "PRECONDITION_FAILED - message size 2097152 is larger than configured max size 1048576"}
+	other := errors.New("write: broken pipe")
+	for name, c := range map[string]struct{ said, err, want error }{
+		"closed by the broker": {said, amqp091.ErrClosed, said},
+		"wrapped":              {said, fmt.Errorf("declare again: %w", amqp091.ErrClosed), said},
+		"closed silently":      {nil, amqp091.ErrClosed, amqp091.ErrClosed},
+		"another error":        {said, other, other},
+		"no error":             {said, nil, nil},
+	} {
+		s := &conn{refused: make(chan *amqp091.Error, 1)}
+		if e, ok := errors.AsType[*amqp091.Error](c.said); ok {
+			s.refused <- e
+		}
+		close(s.refused)
+		if got := s.cause(c.err); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,10 +57,31 @@ func TestIntegrationOverTheBrokersLimit(t *testing.T) {
 	stop := serving(t, tr, "limit", ep)
 	client := rpc.NewClient(tr, rpc.ClientConfig{Timeout: 10 * time.Second})
 	to := rpc.Remote{Client: client, Target: rpc.Target{Topic: "limit"}}
-	_, err := fill.Call(t.Context(), to, size{Pad: strings.Repeat("x", 2<<20)})
-	if tooLarge, ok := errors.AsType[*rpc.TooLargeError](err); !ok || tooLarge.Limit != 1<<20 || !errors.Is(err, rpc.ErrNacked) {
-		t.Errorf("a large request: %v", err)
+	tooLarge := func(when string) {
+		start := time.Now()
+		_, err := fill.Call(t.Context(), to, size{Pad: strings.Repeat("x", 2<<20)})
+		if e, ok := errors.AsType[*rpc.TooLargeError](err); !ok || e.Limit != 1<<20 || !errors.Is(err, rpc.ErrNacked) || time.Since(start) > time.Second {
+			t.Errorf("a large request, %s, after %s: %v", when, time.Since(start), err)
+		}
 	}
+	tooLarge("alone")
+	// While others publish, one of them finds the channel closed before the reason is known.
+	busy, idle := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	for range 16 {
+		others.Go(func() {
+			for busy.Err() == nil {
+				if _, err := fill.Call(t.Context(), to, size{N: 3}); err != nil {
+					t.Errorf("a call beside large requests: %v", err)
+				}
+			}
+		})
+	}
+	for range 20 {
+		tooLarge("among others")
+	}
+	idle()
+	others.Wait()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	if got, err := fill.Call(ctx, to, size{N: 2 << 20}); !errors.Is(err, rpc.Class{Module: "builtins", Name: "RuntimeError"}) || !strings.Contains(err.Error(), "1048576") {

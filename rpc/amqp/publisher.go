@@ -78,6 +78,7 @@ func (p *publisher) session(ctx context.Context, c *conn, ready func()) error {
 	close(s.queue)
 	if err != nil || ctx.Err() != nil {
 		c.kill() // lets the settler see the end of every confirmation
+		err = c.cause(err)
 	}
 	<-s.finished
 	p.collect(s.unsettled, sizeLimit(err))
