@@ -44,7 +44,7 @@ func (JSON) Deserialize(_ context.Context, raw json.RawMessage, v any) error {
 			return nil
 		}
 	}
-	if t := reflect.TypeOf(v); t.Kind() == reflect.Pointer && isScalar(t.Elem()) {
+	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer && isScalar(t.Elem()) {
 		return json.Unmarshal(raw, v)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -58,17 +58,23 @@ func (JSON) Deserialize(_ context.Context, raw json.RawMessage, v any) error {
 	return nil
 }
 
+// maxNesting is how deep isScalar looks into a type. One that contains itself, as type T []T, has no end.
+const maxNesting = 8
+
 // isScalar reports whether t certainly holds no any, in which a number would lose digits; for those the cheaper decoder
 // does.
 func isScalar(t reflect.Type) bool {
-	switch k := t.Kind(); k {
-	case reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:
-		return isScalar(t.Elem())
-	case reflect.Interface, reflect.Struct:
-		return false
-	default:
-		return true
+	for range maxNesting {
+		switch t.Kind() {
+		case reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:
+			t = t.Elem()
+		case reflect.Interface, reflect.Struct:
+			return false
+		default:
+			return true
+		}
 	}
+	return false
 }
 
 // Null is the result of a method that returns nothing: JSON null. It never passes through a [Serializer], and a client that

@@ -208,7 +208,7 @@ func AppendText(dst, raw []byte) ([]byte, bool) {
 	var r pyjson.Reader
 	r.Reset(raw)
 	text, err := r.ReadText(dst[len(dst):])
-	if err != nil {
+	if err != nil || r.End() != nil {
 		return appendPatched(dst, raw)
 	}
 	return append(dst, text...), true
