@@ -25,11 +25,7 @@ func (a *acceptor) serve(q *incoming) {
 	if wanted {
 		stopHeartbeat = a.startHeartbeat(q)
 	}
-	result, err := a.invoke(ctx, q)
-	var raw json.RawMessage
-	if err == nil && result != nil {
-		raw, err = a.encodeResult(ctx, result)
-	}
+	raw, err := a.answer(ctx, q)
 	stopHeartbeat()
 	r := wire.Reply{Result: raw, Ending: true}
 	if err != nil {
@@ -38,6 +34,23 @@ func (a *acceptor) serve(q *incoming) {
 	q.release()
 	if wanted {
 		a.reply(q, r)
+	}
+}
+
+// answer runs a request and encodes its result. Interceptors and serializers are other people's code as handlers are.
+func (a *acceptor) answer(ctx context.Context, q *incoming) (raw json.RawMessage, err error) {
+	defer recovered(&err)
+	result, err := a.invoke(ctx, q)
+	if err != nil || result == nil {
+		return nil, err
+	}
+	return a.encodeResult(ctx, result)
+}
+
+// recovered, deferred, makes an error of a panic.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicError{value: p, stack: debug.Stack()}
 	}
 }
 
@@ -66,11 +79,7 @@ func (a *acceptor) invoke(ctx context.Context, q *incoming) (any, error) {
 
 // handle calls the handler that d asks for.
 func (a *acceptor) handle(ctx context.Context, d *dispatch) (result any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			result, err = nil, &panicError{value: p, stack: debug.Stack()}
-		}
-	}()
+	defer recovered(&err)
 	h, args, err := d.find(a.cfg.Endpoints)
 	if err != nil {
 		return nil, &refusal{err}
@@ -97,7 +106,7 @@ type refusal struct{ error }
 
 func (e *refusal) Unwrap() error { return e.error }
 
-// panicError is what a panic of a handler becomes.
+// panicError is what a panic while a request is served becomes.
 type panicError struct {
 	value any
 	stack []byte
@@ -111,7 +120,7 @@ func (a *acceptor) failure(q *incoming, err error) []byte {
 	id := q.requestID()
 	method, _ := wire.Text(q.wire.Method)
 	log := a.log.With("method", method, "message_id", q.wire.MsgID, "request_id", id)
-	r, expected, tableErr := a.cfg.Exceptions.wire(err)
+	r, expected, tableErr := a.lookUp(err)
 	if tableErr != nil {
 		expected = false
 		err = errors.Join(err, tableErr)
@@ -143,6 +152,12 @@ func (a *acceptor) failure(q *incoming, err error) []byte {
 		raw, _ = encodeFailure(&RemoteError{Class: Class{"builtins", "RuntimeError"}, Message: "internal error (" + id + ")"})
 	}
 	return raw
+}
+
+// lookUp asks the exception table, whose functions may panic.
+func (a *acceptor) lookUp(err error) (r *RemoteError, expected bool, tableErr error) {
+	defer recovered(&tableErr)
+	return a.cfg.Exceptions.wire(err)
 }
 
 func (q *incoming) requestID() string { return q.context.request().RequestID }

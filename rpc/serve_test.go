@@ -84,6 +84,43 @@ func TestSerializerThatGivesNoText(t *testing.T) {
 	})
 }
 
+// explosive is a result that cannot be encoded without a panic.
+type explosive struct{}
+
+func (explosive) MarshalJSON() ([]byte, error) { panic("in the serializer") }
+
+// TestPanicsAroundAHandler: a panic in whatever belongs to a request is the failure of that request, not the end of the process.
+func TestPanicsAroundAHandler(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		result := rpc.NewEndpoint("", "1.0")
+		rpc.NewMethod[struct{}, explosive]("result", "1.0").Handle(result, func(context.Context, struct{}) (explosive, error) { return explosive{}, nil })
+		serveOn(t, bus, rpc.ServerConfig{
+			Workers: 1,
+			Endpoints: []*rpc.Endpoint{
+				result, handling("ping", func(context.Context) (string, error) { return "pong", nil }),
+				handling("table", func(context.Context) (string, error) { return "", &notFoundError{"ARQ"} }),
+			},
+			Exceptions: rpc.Exceptions{rpc.MapException("m", "C", func(*notFoundError) map[string]any { panic("in the table") }, nil)},
+			Interceptors: []rpc.Interceptor{func(ctx context.Context, c rpc.CallInfo, next func(context.Context) error) error {
+				if c.Method == "intercepted" {
+					panic("in the interceptor")
+				}
+				return next(ctx)
+			}},
+		})
+		for _, method := range []string{"result", "table", "intercepted"} {
+			bus.deliver(rpc.Delivery{Body: request(method, method, "")})
+			if r := decodeReply(t, <-bus.sent); !bytes.Contains(r.Failure, []byte("internal error")) || !r.Ending || r.MsgID != method {
+				t.Errorf("%s: %+v", method, r)
+			}
+		}
+		bus.deliver(rpc.Delivery{Body: request("ping", "1", "")})
+		same(t, "afterwards", `"pong"`, string(decodeReply(t, <-bus.sent).Result))
+	})
+}
+
 func TestResultThatCannotBeEncoded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
