@@ -13,21 +13,21 @@ type Version struct{ Major, Minor, Revision int }
 // ParseVersion reads "major.minor" or "major.minor.revision", each a decimal number. A version without a minor part ("1",
 // "auto") is an error, as is 0.0, since that value means "no version".
 func ParseVersion(s string) (Version, error) {
-	parts := strings.Split(s, ".")
+	parts := strings.SplitN(s, ".", 4)
 	if len(parts) != 2 && len(parts) != 3 {
-		return Version{}, fmt.Errorf("rpc version %q: want major.minor", s)
+		return Version{}, fmt.Errorf("rpc version %.40q: want major.minor", s)
 	}
 	var n [3]int
 	for i, part := range parts {
 		v, err := strconv.ParseUint(part, 10, 31)
 		if err != nil {
-			return Version{}, fmt.Errorf("rpc version %q: %q is not a number", s, part)
+			return Version{}, fmt.Errorf("rpc version %.40q: %.40q is not a number", s, part)
 		}
 		n[i] = int(v)
 	}
 	v := Version{n[0], n[1], n[2]}
 	if v.IsZero() {
-		return Version{}, fmt.Errorf("rpc version %q: must be above zero", s)
+		return Version{}, fmt.Errorf("rpc version %.40q: must be above zero", s)
 	}
 	return v, nil
 }

@@ -62,7 +62,7 @@ func (r *Reply) decode(message []byte) error {
 		case "ending":
 			r.Ending = Truthy(s.value)
 		case "_msg_id":
-			r.MsgID, _ = Text(s.value)
+			r.MsgID = idText(s.value)
 		}
 	}
 	return s.err

@@ -15,7 +15,8 @@ type Request struct {
 	Namespace []byte // raw, a string
 	Version   []byte // raw, a string
 	Timeout   []byte // raw, a number or null: the call-monitor timeout
-	// MsgID and ReplyQueue are set for calls only, UniqueID always. A member that is no string counts as absent.
+	// MsgID and ReplyQueue are set for calls only, UniqueID always. A member that is no string, or longer than any name in
+	// AMQP, counts as absent.
 	MsgID, ReplyQueue, UniqueID string
 	// Context holds the members of the request context as they arrived, without their prefix. Of a key that occurs twice the
 	// last counts.
@@ -113,11 +114,11 @@ func (r *Request) decode(message []byte) error {
 		case "_timeout":
 			r.Timeout = s.value
 		case "_msg_id":
-			r.MsgID, _ = Text(s.value)
+			r.MsgID = idText(s.value)
 		case "_reply_q":
-			r.ReplyQueue, _ = Text(s.value)
+			r.ReplyQueue = idText(s.value)
 		case "_unique_id":
-			r.UniqueID, _ = Text(s.value)
+			r.UniqueID = idText(s.value)
 		default:
 			if len(s.key) >= len(contextPrefix) && string(s.key[:len(contextPrefix)]) == contextPrefix {
 				r.Context = append(r.Context, Member{internKey(s.key[len(contextPrefix):]), s.value})
@@ -125,6 +126,18 @@ func (r *Request) decode(message []byte) error {
 		}
 	}
 	return s.err
+}
+
+// maxID is the size of the longest name in AMQP when every byte of it is escaped, in bytes. Ids are kept and logged after
+// their message is gone.
+const maxID = 2 + 6*255
+
+func idText(raw []byte) string {
+	if len(raw) > maxID {
+		return ""
+	}
+	id, _ := Text(raw)
+	return id
 }
 
 // internKey spares the copy of the usual keys.

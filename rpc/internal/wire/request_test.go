@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -64,6 +65,26 @@ func TestDecodeAccepts(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestIDsOfHostileSize: an id is remembered and logged after its message is gone, so one that cannot be a name is none.
+func TestIDsOfHostileSize(t *testing.T) {
+	t.Parallel()
+	longest, tooLong := strings.Repeat(`\u00e9`, 255), strings.Repeat("x", maxID)
+	body := func(id string) []byte {
+		return []byte(`{"method": "m", "_msg_id": "` + id + `", "_reply_q": "` + id + `", "_unique_id": "` + id + `"}`)
+	}
+	want := strings.Repeat("é", 255)
+	for id, want := range map[string]string{longest: want, tooLong: ""} {
+		var r Request
+		var p Reply
+		if err := errors.Join(r.Decode(body(id)), p.Decode(body(id))); err != nil {
+			t.Fatal(err)
+		}
+		if r.MsgID != want || r.ReplyQueue != want || r.UniqueID != want || p.MsgID != want {
+			t.Errorf("ids of %d, %d, %d and %d bytes, want %d", len(r.MsgID), len(r.ReplyQueue), len(r.UniqueID), len(p.MsgID), len(want))
 		}
 	}
 }

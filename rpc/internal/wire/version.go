@@ -15,7 +15,8 @@ func (e *PythonError) Error() string { return e.Class + ": " + e.Text }
 // Compatible is oslo.messaging's version rule on the texts themselves, malformed ones included: the same answers and the
 // same exceptions, in the same order of evaluation.
 func Compatible(implemented, requested string) (bool, error) {
-	have, want := strings.Split(implemented, "."), strings.Split(requested, ".")
+	// Only three parts count, whatever a peer sends.
+	have, want := strings.SplitN(implemented, ".", 4), strings.SplitN(requested, ".", 4)
 	major, err := comparePart(want, have, 0)
 	if err != nil || major != 0 {
 		return false, err
