@@ -168,6 +168,24 @@ func TestMonitor(t *testing.T) {
 	})
 }
 
+// TestMonitorWaitsForTheRequest: no sign of life can be missed while the broker is away and the request is still here.
+func TestMonitorWaitsForTheRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		to := remoteOf(&stuck{sends: func(m rpc.Message, _ func(error)) {
+			time.AfterFunc(10*time.Second+time.Millisecond, m.Progress.MarkSent)
+		}})
+		to.Monitor, to.Timeout = 2*time.Second, time.Minute
+		defer closeClient(t, to)
+		start := time.Now()
+		_, err := ping.Call(t.Context(), to, struct{}{})
+		if timeout, ok := errors.AsType[*rpc.TimeoutError](err); !ok || timeout.Reached != "no heartbeat" {
+			t.Error(err)
+		}
+		same(t, "time", 12*time.Second, time.Since(start))
+	})
+}
+
 // TestTimeoutTellsHowFar: the one field that an operator needs.
 func TestTimeoutTellsHowFar(t *testing.T) {
 	t.Parallel()
@@ -176,6 +194,7 @@ func TestTimeoutTellsHowFar(t *testing.T) {
 		"sent, unconfirmed":   {sends: func(m rpc.Message, _ func(error)) { m.Progress.MarkSent() }},
 		"not sent (no route)": {sends: func(rpc.Message, func(error)) {}, impediment: errors.New("no route")},
 		"not sent":            {sends: func(rpc.Message, func(error)) {}},
+		"not sent (late)":     {sends: func(_ rpc.Message, done func(error)) { done(context.DeadlineExceeded) }, impediment: errors.New("late")},
 		"reply queue down":    {deaf: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -376,6 +395,32 @@ func TestClientInterceptors(t *testing.T) {
 		}, seen[0])
 		if len(bus.sent) != 0 {
 			t.Error("something was sent")
+		}
+	})
+}
+
+// TestInterceptorTriesAgain: what is left of an attempt does not show in the next one.
+func TestInterceptorTriesAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		twice := func(ctx context.Context, _ rpc.CallInfo, next func(context.Context) error) error {
+			if err := next(ctx); err == nil {
+				t.Error("the first attempt succeeded")
+			}
+			return next(ctx)
+		}
+		bus := newTap()
+		to := rpc.Remote{Client: rpc.NewClient(bus, rpc.ClientConfig{Interceptors: []rpc.Interceptor{twice}}), Target: rpc.Target{Topic: "t"}}
+		defer closeClient(t, to)
+		r, wait := call(t, t.Context(), bus, to)
+		bus.deliver(reply(r.MsgID, `"result": null, "failure": "{\"class\": \"ValueError\", \"module\": \"builtins\"}", "ending": true`))
+		again := decodeRequest(t, (<-bus.sent).Body)
+		if again.UniqueID == r.UniqueID {
+			t.Error("a server would drop the second attempt as a repetition")
+		}
+		bus.deliver(reply(again.MsgID, `"result": "pong", "failure": null, "ending": true`))
+		if got, err := wait(); err != nil || got != "pong" {
+			t.Errorf("%q, %v", got, err)
 		}
 	})
 }

@@ -40,11 +40,22 @@ func (o *outgoing) do(ctx context.Context) (json.RawMessage, error) {
 	if o.kind == KindCastAll {
 		target.Server = ""
 	}
+	attempt := o
 	err := chain(ctx, c.cfg.Interceptors, CallInfo{
 		Side: SideClient, Kind: o.kind, Target: target, Method: o.method.name, Version: o.method.version,
 		MessageID: o.id, RequestID: o.request.request().RequestID,
-	}, o.invoke)
-	return o.result, err
+	}, func(ctx context.Context) error {
+		if attempt.wake != nil { // next was called before, and the transport may still have that message
+			attempt = o.fresh()
+		}
+		return attempt.invoke(ctx)
+	})
+	return attempt.result, err
+}
+
+// fresh is the same request with nobody waiting for it yet.
+func (o *outgoing) fresh() *outgoing {
+	return &outgoing{method: o.method, kind: o.kind, to: o.to, args: o.args, request: o.request, started: time.Now(), id: o.id}
 }
 
 func (o *outgoing) invoke(ctx context.Context) error {
@@ -133,13 +144,14 @@ func (o *outgoing) hand(ctx context.Context) {
 	o.to.Client.transport.Send(ctx, o.message, o.completed)
 }
 
-// completed is told the outcome of sending. A call that is on its way, or may be, waits for its reply and is not woken.
+// completed is told the outcome of sending. A call that is on its way, or may be, waits for its reply and is not woken; nor
+// is one that came too late to be sent, whose context is about to end.
 func (o *outgoing) completed(err error) {
 	o.pending.Store(false)
 	switch {
 	case o.kind == KindCall && err == nil:
 		o.confirmed.Store(true)
-	case o.kind == KindCall && errors.Is(err, ErrUnconfirmed):
+	case o.kind == KindCall && (errors.Is(err, ErrUnconfirmed) || errors.Is(err, context.DeadlineExceeded)):
 	default:
 		o.settle(err)
 	}
@@ -200,6 +212,10 @@ func (o *outgoing) wait(ctx context.Context) error {
 			repeat = nil
 			o.again(ctx)
 		case <-missed:
+			if !o.progress.Sent() { // no server can have given a sign of life
+				o.monitor.Reset(o.period)
+				continue
+			}
 			return &TimeoutError{Method: o.method.name, MessageID: o.id, Reached: "no heartbeat"}
 		case <-c.closed:
 			return c.replies.reason()
