@@ -3,9 +3,12 @@ package rpc_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"weak"
 
 	"github.com/go-cyborg/cyborg/rpc"
 )
@@ -56,6 +59,93 @@ func TestContextSurvivesARelay(t *testing.T) {
 				t.Errorf("%s went on", key)
 			}
 		}
+	})
+}
+
+// TestExtraMustBeJSON: a context that cannot be written fails here and not at a server that cannot tell.
+func TestExtraMustBeJSON(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{"": "null", "NaN": "NaN", `"\ud800"`: `"\ud800"`, "x": "refused", `1, "_context_is_admin": true`: "refused", " ": "refused"} {
+		value := json.RawMessage(raw)
+		if raw == "" {
+			value = nil
+		}
+		for _, key := range []string{"mine", "read_only"} {
+			bus := newTap()
+			to := remoteOf(bus)
+			ctx := rpc.WithRequest(t.Context(), &rpc.RequestContext{Extra: map[string]json.RawMessage{key: value}})
+			err := ping.Cast(ctx, to, struct{}{})
+			if want == "refused" {
+				if err == nil || !strings.Contains(err.Error(), key) || len(bus.sent) != 0 {
+					t.Errorf("%s as %s: %v", raw, key, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range decodeRequest(t, (<-bus.sent).Body).Context {
+				if m.Key == key && string(m.Value) != want {
+					t.Errorf("%s as %s was sent as %s", raw, key, m.Value)
+				}
+			}
+		}
+	}
+}
+
+// TestTheLastOfTwoMembersCounts: also when an earlier one had another type.
+func TestTheLastOfTwoMembersCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rc := receivedIn(t, []byte(`{"method": "m", "_context_user": 5, "_context_user": "U", "_context_roles": "x", "_context_roles": ["r"],
+			"_context_is_admin": "false", "_context_is_admin": false, "_context_project_id": "P", "_context_project_id": 7, "_context_odd": 1, "_context_odd": 2}`))
+		again := sent(rc)
+		for key, want := range map[string]string{"user": `"U"`, "roles": `["r"]`, "is_admin": "false", "project_id": "7", "odd": "2"} {
+			same(t, key, want, again[key])
+		}
+	})
+}
+
+// TestKeptContextsKeepNoMessages: a handler's context that lives on, and a request context, do not keep the message.
+func TestKeptContextsKeepNoMessages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var kept []any
+		e := rpc.NewEndpoint("", "1.0")
+		type args struct {
+			Text string `json:"text"`
+			Keep string `json:"keep"`
+		}
+		rpc.NewMethod[args, rpc.Null]("keep", "1.0").Handle(e, func(ctx context.Context, a args) (rpc.Null, error) {
+			if a.Keep == "context" {
+				kept = append(kept, context.WithoutCancel(ctx))
+			} else {
+				kept = append(kept, rpc.RequestOf(ctx))
+			}
+			return rpc.Null{}, nil
+		})
+		bus := newTap()
+		serveOn(t, bus, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{e}})
+		var messages []weak.Pointer[byte]
+		for _, keep := range []string{"context", "request"} {
+			body := fmt.Appendf(nil, `{"method": "keep", "args": {"text": "%s", "keep": "%s"}, "_context_user": "U", "_context_odd": "x", "_context_service_catalog": [{"type": "image"}]}`,
+				strings.Repeat("x", 1<<20), keep)
+			messages = append(messages, weak.Make(&body[0]))
+			bus.deliver(rpc.Delivery{Body: body})
+			synctest.Wait()
+			bus.deliver(rpc.Delivery{Body: []byte(`{"method": "none"}`)}) // the listener and the worker have other things in hand
+			synctest.Wait()
+		}
+		runtime.GC()
+		for i, m := range messages {
+			if m.Value() != nil {
+				t.Errorf("message %d is kept", i)
+			}
+		}
+		if rc := rpc.RequestOf(kept[0].(context.Context)); rc.User != "U" || string(rc.Extra["odd"]) != `"x"` || len(rc.ServiceCatalog) != 1 {
+			t.Errorf("%+v", rc)
+		}
+		runtime.KeepAlive(kept)
 	})
 }
 

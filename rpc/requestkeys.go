@@ -1,7 +1,9 @@
 package rpc
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -52,12 +54,13 @@ func (c *RequestContext) appendWire(dst []byte) ([]byte, error) {
 	var value []byte
 	for i := range contextKeys {
 		k := &contextKeys[i]
-		raw, replaced := c.Extra[k.name]
-		if !replaced {
+		if _, replaced := c.Extra[k.name]; replaced {
+			dst, err = c.appendExtra(dst, k.name)
+		} else {
 			value = k.appendValue(value[:0], c)
-			raw = value
+			dst, err = wire.AppendContext(dst, k.name, value)
 		}
-		if dst, err = wire.AppendContext(dst, k.name, raw); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -69,11 +72,28 @@ func (c *RequestContext) appendWire(dst []byte) ([]byte, error) {
 	}
 	slices.Sort(extra)
 	for _, name := range extra {
-		if dst, err = wire.AppendContext(dst, name, c.Extra[name]); err != nil {
+		if dst, err = c.appendExtra(dst, name); err != nil {
 			return nil, err
 		}
 	}
 	return dst, nil
+}
+
+// appendExtra appends an extra member, which must be JSON: otherwise no server could read the request.
+func (c *RequestContext) appendExtra(dst []byte, name string) ([]byte, error) {
+	raw := c.Extra[name]
+	if raw == nil {
+		raw = nullJSON
+	}
+	r := pyjson.NewReader(raw)
+	err := r.Skip()
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("key %q: %w", name, err)
+	}
+	return wire.AppendContext(dst, name, raw)
 }
 
 func (k *contextKey) appendValue(dst []byte, c *RequestContext) []byte {
@@ -162,7 +182,8 @@ func findKey(name string) *contextKey {
 	return nil
 }
 
-// decodeContext reads what a server received, as tolerantly as Cyborg's from_dict.
+// decodeContext reads what a server received, as tolerantly as Cyborg's from_dict. It copies what it keeps: a context may
+// live longer than a message, and need much less memory.
 func decodeContext(members []wire.Member) *RequestContext {
 	c := &RequestContext{IsAdminProject: true}
 	var texts texts
@@ -174,7 +195,9 @@ func decodeContext(members []wire.Member) *RequestContext {
 			if c.Extra == nil {
 				c.Extra = map[string]json.RawMessage{}
 			}
-			c.Extra[m.Key] = m.Value
+			c.Extra[m.Key] = bytes.Clone(m.Value)
+		case c.Extra != nil: // the last of two members with this key counts
+			delete(c.Extra, m.Key)
 		}
 	}
 	texts.store()
@@ -205,7 +228,7 @@ func (k *contextKey) readList(c *RequestContext, raw []byte, texts *texts) bool 
 	if k.name == "service_catalog" {
 		c.ServiceCatalog = nil
 		for _, element := range elements {
-			c.ServiceCatalog = append(c.ServiceCatalog, element)
+			c.ServiceCatalog = append(c.ServiceCatalog, bytes.Clone(element))
 		}
 		return raw[0] == '['
 	}

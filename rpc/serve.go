@@ -35,6 +35,19 @@ func (a *acceptor) serve(q *incoming) {
 	if wanted {
 		a.reply(q, r)
 	}
+	q.forget()
+}
+
+// largeMessage is the size of arguments, in bytes, from which a context is decoded to be rid of them.
+const largeMessage = 64 << 10
+
+// forget lets go of a large message, which a context that the handler passed on would keep in memory.
+func (q *incoming) forget() {
+	if len(q.wire.Args) < largeMessage {
+		return
+	}
+	q.context.request() // for whoever asks from now on
+	q.wire = wire.Request{}
 }
 
 // answer runs a request and encodes its result. Interceptors and serializers are other people's code as handlers are.

@@ -137,6 +137,12 @@ func received(t *testing.T, members string) *rpc.RequestContext {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return receivedIn(t, body)
+}
+
+// receivedIn gives the request context of a request for method m.
+func receivedIn(t *testing.T, body []byte) *rpc.RequestContext {
+	t.Helper()
 	var rc *rpc.RequestContext
 	e := rpc.NewEndpoint("", "1.0")
 	rpc.NewMethod[struct{}, rpc.Null]("m", "1.0").Handle(e, func(ctx context.Context, _ struct{}) (rpc.Null, error) {
