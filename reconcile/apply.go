@@ -57,7 +57,7 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 			break
 		}
 		run.look(next.tree)
-		problems = next.Problems
+		problems = append(slices.Clone(next.Problems), p.refused...)
 		devices = slices.DeleteFunc(next.Devices, func(d DevicePlan) bool { return !again[d.key()] })
 	}
 	res.Problems = append(slices.Clone(problems), run.problems...)

@@ -148,7 +148,7 @@ func (d *differ) matchCanonical() {
 		if d.match[i] != -1 {
 			continue
 		}
-		k := d.want[i].ControlPath.key()
+		k := d.want[i].ControlPath.reportedKey()
 		if first, ok := fresh[k]; ok {
 			d.repeat(i, first)
 			continue

@@ -257,6 +257,11 @@ var diffTests = []struct {
 	{name: "no class", have: []device{row(0)}, want: []device{reported(0, func(d *device) { d.Deployables[0].Attributes = nil })}, plan: []string{"problem invalid_value attribute rc"}},
 	{name: "no trait", want: []device{reported(0, attribute("trait1", "a b"))}, plan: []string{"problem invalid_value attribute trait1  a b"}},
 	{name: "unknown type", want: []device{reported(0, typ("TOASTER"))}, plan: []string{"problem invalid_value type  TOASTER"}},
+	{
+		name: "a control path of no type that there is", have: []device{row(0), row(1, used)},
+		want: []device{reported(0, func(d *device) { d.ControlPath.Type = "CI" }), reported(1, func(d *device) { d.ControlPath.Type = "" })},
+		plan: []string{"problem invalid_value cpid_type  CI", "problem invalid_value cpid_type"},
+	},
 	{name: "negative", want: []device{reported(0, num(-1))}, plan: []string{"problem invalid_value num_accelerators  -1"}},
 	{
 		name: "managed as text", want: []device{reported(0, more(`"managed": "false"`))},

@@ -125,7 +125,7 @@ func (d *differ) inTree(p *Deployable) bool {
 // order of the rows and parses nothing; what it does not recognise is left to
 // the full comparison.
 func (d *differ) same(h, w *Device) bool {
-	if !sameBoard(h, w) || len(h.Deployables) != len(w.Deployables) || !Offered(h, true) {
+	if !sameBoard(h, w) || w.ControlPath.Type != h.ControlPath.Type || len(h.Deployables) != len(w.Deployables) || !Offered(h, true) {
 		return false
 	}
 	known := 0

@@ -20,6 +20,22 @@ func ProviderUUID(name string) string {
 	return uuid.NewMD5(uuid.NameSpaceDNS, []byte(name)).String()
 }
 
+// Unnamed gives a stub for every stored device that a report does not name: it
+// stays as it is. That is for a report of which a part cannot be read.
+func Unnamed(have Inventory, report []Device) []Device {
+	named := make(map[key]bool, len(report))
+	for i := range report {
+		named[report[i].ControlPath.reportedKey()] = true
+	}
+	var stubs []Device
+	for i := range have.Devices {
+		if path := have.Devices[i].ControlPath; !named[path.key()] {
+			stubs = append(stubs, Device{ControlPath: path, Stub: true})
+		}
+	}
+	return stubs
+}
+
 // DeviceUUID derives the uuid of a device row from its host, in the stored
 // spelling, and the canonical form of its control path, so that two conductors
 // that add the same device meet at the unique index.
@@ -63,6 +79,17 @@ func (p ControlPath) key() key {
 	}
 	k.kind, k.text = keyJSON, canonicalJSON(info, nil)
 	return k
+}
+
+// cpidType is the only type of control paths.
+const cpidType = "PCI"
+
+// reportedKey is the key of a reported control path. A type that there is not
+// makes no other device of it: the device is refused, and what is stored of
+// it is found by the rest.
+func (p ControlPath) reportedKey() key {
+	p.Type = cpidType
+	return p.key()
 }
 
 // canonicalJSON writes info with sorted keys, without the keys in drop.

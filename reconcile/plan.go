@@ -25,6 +25,7 @@ type Plan struct {
 
 	want    []Device // the report, for another look after a conflict
 	tree    Tree
+	refused []Problem
 	waiting map[key]bool // devices that want a name or a function of another row
 }
 
@@ -48,6 +49,12 @@ func (p *DevicePlan) Device() string {
 		return p.Have.ControlPath.Info
 	}
 	return p.Want.ControlPath.Info
+}
+
+// Refuse adds what the report said of devices that could not even be read.
+func (p *Plan) Refuse(problems ...Problem) {
+	p.Problems = append(p.Problems, problems...)
+	p.refused = append(p.refused, problems...)
 }
 
 // Retained counts the devices that are kept although they are not reported.

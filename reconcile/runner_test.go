@@ -389,3 +389,29 @@ func TestPlanJSON(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestRefusedOutlastAnotherLook: what was unreadable in a report is a problem of it also when a device had to be
+// looked at again.
+func TestRefusedOutlastAnotherLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.report(t, vf(0))
+	stale := true
+	w.runner.Store = brokenStore{Store: w.store, commit: func(ctx context.Context, p reconcile.DevicePlan) (reconcile.Device, error) {
+		if stale {
+			stale = false
+			return reconcile.Device{}, reconcile.ErrStale
+		}
+		return w.store.Commit(ctx, p)
+	}}
+	plan, err := w.runner.Plan(t.Context(), host, []reconcile.Device{reported(0, attribute("note", "x"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreadable := reconcile.Problem{Host: host, Reason: reconcile.ReasonInvalid, Detail: "device 1 of the report"}
+	plan.Refuse(unreadable)
+	res := w.runner.Apply(t.Context(), plan)
+	if stale || len(res.Problems) != 1 || res.Problems[0] != unreadable || len(res.Devices) != 1 || res.Devices[0].Err != nil {
+		t.Errorf("problems %v, outcomes %v", res.Problems, res.Devices)
+	}
+}

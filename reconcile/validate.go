@@ -37,8 +37,8 @@ func refusal(d *Device) (p Problem, ok bool) {
 		return invalid("type", d.Type, "want one of "+strings.Join(deviceTypes, ", "))
 	case !slices.Contains(deviceStates, d.State):
 		return invalid("device_state", string(d.State), "unknown state")
-	case d.ControlPath.Type != "PCI":
-		return invalid("cpid_type", d.ControlPath.Type, "want PCI")
+	case d.ControlPath.Type != cpidType:
+		return invalid("cpid_type", d.ControlPath.Type, "want "+cpidType)
 	}
 	for _, f := range [...]struct{ name, value string }{
 		{"vendor", d.Vendor}, {"model", d.Model}, {"cpid_info", d.ControlPath.Info},

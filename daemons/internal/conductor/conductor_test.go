@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-cyborg/cyborg/arq"
+	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/nova"
 	"github.com/go-cyborg/cyborg/ovo"
@@ -120,6 +121,49 @@ func TestRefusedDeviceFreezesTheUnnamed(t *testing.T) {
 	}
 	if devices, err = w.objects.DeviceList.GetByHostname(t.Context(), hostname); err != nil || devices.Len() != 1 {
 		t.Errorf("%d devices are stored, want the reported one: %v", devices.Len(), err)
+	}
+}
+
+// TestRefusedDeviceByName: a refused device that tells its control path keeps what is stored of it, and nothing else.
+func TestRefusedDeviceByName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	four, five, six := reported("4", "PCI", address("4")), reported("5", "PCI", address("5")), reported("6", "PCI", address("6"))
+	if err := w.conductor.ReportData(t.Context(), hostname, []*cyborg.DriverDevice{four, five}); err != nil {
+		t.Fatal(err)
+	}
+	four.Model = ovo.Field[string]{}
+	if err := w.conductor.ReportData(t.Context(), hostname, []*cyborg.DriverDevice{four, six}); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := w.objects.ControlpathIDList.GetByHostname(t.Context(), hostname)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range paths.All() {
+		got = append(got, p.CpidInfo.Value())
+	}
+	if diff := cmp.Diff([]string{address("4"), address("6")}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRefusedDeviceAndAnotherSpelling: beside a device that does not even tell its control path, one that is spelt
+// otherwise than its row is not taken for two.
+func TestRefusedDeviceAndAnotherSpelling(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	four := reported("4", "PCI", address("4"))
+	if err := w.conductor.ReportData(t.Context(), hostname, []*cyborg.DriverDevice{four}); err != nil {
+		t.Fatal(err)
+	}
+	four.ControlpathID.Value().CpidInfo = ovo.Of(strings.ReplaceAll(address("4"), " ", ""))
+	four.Model = ovo.Of("changed")
+	runner := &reconcile.Runner{Store: w.store, Placement: w.placement}
+	plan, err := conductor.PlanReport(t.Context(), runner, hostname, []cyborgrpc.ReportedDevice{{Err: errors.New("unreadable")}, {Device: four}})
+	if err != nil || len(plan.Devices) != 1 || plan.Devices[0].Verdict != reconcile.Update || len(plan.Problems) != 1 {
+		t.Errorf("plan %+v, problems %v, %v", plan.Devices, plan.Problems, err)
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/inventory"
+	"github.com/go-cyborg/cyborg/ovo"
 	"github.com/go-cyborg/cyborg/reconcile"
 )
 
@@ -62,23 +64,25 @@ func (r *reportRun) do(ctx context.Context, host string, reported []cyborgrpc.Re
 
 // PlanReport says what a report would change. It writes nothing. A device that cannot be read is a problem of the plan.
 func PlanReport(ctx context.Context, runner *reconcile.Runner, host string, reported []cyborgrpc.ReportedDevice) (reconcile.Plan, error) {
-	want, refused := read(host, reported)
-	if refused != nil {
+	want, refused, nameless := read(host, reported)
+	if nameless {
 		have, err := runner.Store.Inventory(ctx, host)
 		if err != nil {
 			return reconcile.Plan{}, err
 		}
-		want = append(want, stubs(have, want)...)
+		want = append(want, reconcile.Unnamed(have, want)...)
 	}
 	plan, err := runner.Plan(ctx, host, want)
-	plan.Problems = append(plan.Problems, refused...)
+	plan.Refuse(refused...)
 	return plan, err
 }
 
-// read turns the reported objects into values. One that cannot be read is a problem; it never stops the others.
-func read(host string, reported []cyborgrpc.ReportedDevice) (want []reconcile.Device, refused []reconcile.Problem) {
+// read turns the reported objects into values. One that cannot be read is a problem; it never stops the others, and
+// what is stored of it stays as it is. nameless says that one of them does not even tell its control path: it may be
+// any stored device that the report does not name.
+func read(host string, reported []cyborgrpc.ReportedDevice) (want []reconcile.Device, refused []reconcile.Problem, nameless bool) {
 	for i, d := range reported {
-		device, err := reconcile.Device{}, d.Err
+		device, err := reconcile.Device{ControlPath: inventory.Path(d.Path)}, d.Err
 		if err == nil {
 			device, err = inventory.Reported(d.Device)
 		}
@@ -86,31 +90,26 @@ func read(host string, reported []cyborgrpc.ReportedDevice) (want []reconcile.De
 			want = append(want, device)
 			continue
 		}
-		p := reconcile.Problem{
-			Host: host, Device: device.ControlPath.Info, Reason: reconcile.ReasonInvalid,
+		refused = append(refused, reconcile.Problem{
+			Host: host, Device: device.ControlPath.Info, Field: fieldOf(err), Reason: reconcile.ReasonInvalid,
 			Detail: fmt.Sprintf("device %d of the report: %v", i, err),
+		})
+		if device.ControlPath.Info == "" {
+			nameless = true
+			continue
 		}
-		if unset, ok := errors.AsType[*inventory.UnsetError](err); ok {
-			p.Field = unset.Path
-		}
-		refused = append(refused, p)
+		want = append(want, reconcile.Device{ControlPath: device.ControlPath, Stub: true})
 	}
-	return want, refused
+	return want, refused, nameless
 }
 
-// stubs freezes everything stored that a report with refused devices does not name: one of the refused ones may
-// be it, and what is not understood must not be taken for missing.
-func stubs(have reconcile.Inventory, want []reconcile.Device) []reconcile.Device {
-	named := make(map[reconcile.ControlPath]bool, len(want))
-	for _, d := range want {
-		named[reconcile.ControlPath{Type: d.ControlPath.Type, Info: d.ControlPath.Info}] = true
+// fieldOf is the place that an error of a device names.
+func fieldOf(err error) string {
+	if unset, ok := errors.AsType[*inventory.UnsetError](err); ok {
+		return unset.Path
 	}
-	var out []reconcile.Device
-	for _, d := range have.Devices {
-		path := reconcile.ControlPath{Type: d.ControlPath.Type, Info: d.ControlPath.Info}
-		if !named[path] {
-			out = append(out, reconcile.Device{ControlPath: path, Stub: true})
-		}
+	if field, ok := errors.AsType[*ovo.FieldError](err); ok {
+		return strings.TrimPrefix(field.Path, "DriverDevice.")
 	}
-	return out
+	return ""
 }

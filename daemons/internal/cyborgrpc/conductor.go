@@ -37,10 +37,12 @@ type ReportDataArgs struct {
 }
 
 // ReportedDevice is one device of a report. On the receiving side Err says why a device could not be read, so
-// that it can be refused without refusing its neighbours; Device is nil then.
+// that it can be refused without refusing its neighbours; Device is nil then, and Path its control path if at least
+// that can be read.
 type ReportedDevice struct {
 	Device *cyborg.DriverDevice
 	Err    error
+	Path   *cyborg.DriverControlPathID
 }
 
 // DeviceProfileArgs are the arguments of device_profile_create and device_profile_delete.

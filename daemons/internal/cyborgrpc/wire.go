@@ -119,6 +119,23 @@ func (w Wire) Deserialize(ctx context.Context, raw json.RawMessage, v any) error
 	return rpc.JSON{}.Deserialize(ctx, raw, v)
 }
 
+// pathOf is the control path of a device that cannot be read as a whole, nil without a readable one.
+func (w Wire) pathOf(device json.RawMessage) *cyborg.DriverControlPathID {
+	var primitive struct {
+		Data struct {
+			Path json.RawMessage `json:"controlpath_id"`
+		} `json:"cyborg_object.data"`
+	}
+	if json.Unmarshal(device, &primitive) != nil {
+		return nil
+	}
+	path, err := ovo.Decode[cyborg.DriverControlPathID](w.registry, primitive.Data.Path)
+	if err != nil {
+		return nil
+	}
+	return path
+}
+
 // readReport reads every device of a report by itself: one that is malformed gets an Err and leaves the others
 // alone. Only a value that is no list at all is an error of the argument.
 func (w Wire) readReport(raw json.RawMessage, into *[]ReportedDevice) error {
@@ -131,7 +148,11 @@ func (w Wire) readReport(raw json.RawMessage, into *[]ReportedDevice) error {
 			return rerr
 		}
 		device, derr := ovo.Decode[cyborg.DriverDevice](w.registry, element)
-		devices = append(devices, ReportedDevice{Device: device, Err: derr})
+		d := ReportedDevice{Device: device, Err: derr}
+		if derr != nil {
+			d.Path = w.pathOf(element)
+		}
+		devices = append(devices, d)
 	}
 	if err != nil {
 		return err

@@ -28,15 +28,22 @@ func Reported(d *cyborg.DriverDevice) (reconcile.Device, error) {
 		Stub:            d.Stub.Value(),
 	}
 	if path := must(&c, &d.ControlpathID, "controlpath_id"); path != nil {
-		out.ControlPath = reconcile.ControlPath{
-			Type: must(&c, &path.CpidType, "controlpath_id.cpid_type"),
-			Info: must(&c, &path.CpidInfo, "controlpath_id.cpid_info"),
-		}
+		must(&c, &path.CpidType, "controlpath_id.cpid_type")
+		must(&c, &path.CpidInfo, "controlpath_id.cpid_info")
+		out.ControlPath = Path(path)
 	}
 	for i, dep := range d.DeployableList.Value() {
 		out.Deployables = append(out.Deployables, deployable(&c, dep, fmt.Sprintf("deployable_list[%d]", i)))
 	}
 	return out, c.err
+}
+
+// Path is a reported control path; the zero value without one.
+func Path(p *cyborg.DriverControlPathID) reconcile.ControlPath {
+	if p == nil {
+		return reconcile.ControlPath{}
+	}
+	return reconcile.ControlPath{Type: p.CpidType.Value(), Info: p.CpidInfo.Value()}
 }
 
 func deployable(c *checker, d *cyborg.DriverDeployable, path string) reconcile.Deployable {
