@@ -57,9 +57,11 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 			break
 		}
 		run.look(next.tree)
+		res.Retained = next.Retained()
 		problems = append(slices.Clone(next.Problems), p.refused...)
 		devices = slices.DeleteFunc(next.Devices, func(d DevicePlan) bool { return !again[d.key()] })
 	}
+	res.Retained += len(run.kept)
 	res.Problems = append(slices.Clone(problems), run.problems...)
 	r.report(res)
 	return res
@@ -106,6 +108,7 @@ type run struct {
 
 	mu       sync.Mutex
 	problems []Problem
+	kept     map[int64]bool // free, missing devices whose removal Placement refused, by id
 }
 
 // look takes over what a read of Placement showed.

@@ -88,12 +88,26 @@ func (u *run) remove(ctx context.Context, t *task) error {
 		t.dropped = append(t.dropped, id)
 	}
 	if refused != nil {
+		if !t.plan.double {
+			u.keep(t.have.ID)
+		}
 		return u.retainRefused(ctx, t)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return database(u.Store.Remove(ctx, &t.have))
+}
+
+// keep counts a device that is retained only because something is allocated
+// from it.
+func (u *run) keep(device int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.kept == nil {
+		u.kept = map[int64]bool{}
+	}
+	u.kept[device] = true
 }
 
 // retainRefused withdraws every deployable of a device whose removal Placement

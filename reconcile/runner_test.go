@@ -167,8 +167,8 @@ func TestAllocatedWithoutHandle(t *testing.T) {
 	w.allocate(reconcile.ProviderUUID(vf(0).Deployables[0].Name), "CUSTOM_PCI", "instance")
 	for range 2 {
 		res := w.report(t)
-		if len(res.Problems) != 1 || res.Problems[0].Reason != reconcile.ReasonAllocated {
-			t.Errorf("problems %v", res.Problems)
+		if len(res.Problems) != 1 || res.Problems[0].Reason != reconcile.ReasonAllocated || res.Retained != 1 {
+			t.Errorf("%d retained, problems %v", res.Retained, res.Problems)
 		}
 		if total, reserved := w.reserved(t, 0); total != 1 || reserved != 1 {
 			t.Errorf("total %d, reserved %d", total, reserved)
@@ -182,6 +182,26 @@ func TestAllocatedWithoutHandle(t *testing.T) {
 	}
 	if res := w.report(t); len(res.Problems) != 0 || len(w.inventory(t).Devices) != 0 {
 		t.Errorf("problems %v", res.Problems)
+	}
+}
+
+// TestBoundAtTheLastMoment: a device that is bound while it is being removed is retained, and counted.
+func TestBoundAtTheLastMoment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.report(t, vf(0), vf(1))
+	w.runner.Store = brokenStore{Store: w.store, remove: func(ctx context.Context, d *reconcile.Device) error {
+		if d.ControlPath.Info == vf(0).ControlPath.Info {
+			w.store.Bind(d.Deployables[0].Offer, "guest")
+		}
+		return w.store.Remove(ctx, d)
+	}}
+	res := w.report(t)
+	if d := w.inventory(t).Devices; len(d) != 1 || !d[0].Held() || d[0].Deployables[0].Offer != "" {
+		t.Errorf("rows %+v", d)
+	}
+	if got := reasons(res); res.Retained != 1 || len(got) != 1 || got[0] != reconcile.ReasonMissing {
+		t.Errorf("%d retained, problems %v", res.Retained, res.Problems)
 	}
 }
 
