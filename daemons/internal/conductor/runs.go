@@ -3,6 +3,7 @@ package conductor
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"time"
 
@@ -16,8 +17,9 @@ var errClosing = errors.New("conductor is stopping: report again")
 // then on is repaired by the next report.
 type carryOut func(ctx context.Context, host string, reported []cyborgrpc.ReportedDevice, durable func()) error
 
-// runs has at most one report run of a host at a time in this process. A report that comes meanwhile waits; a
-// newer one takes its place, and the callers of both get the newer one's outcome. Between processes runs may
+// runs has at most one report run of a host at a time in this process. A report that comes meanwhile joins the run if
+// it says the same, and waits otherwise; a newer one takes the place of one that waits, and the callers of both get the
+// newer one's outcome. Between processes runs may
 // overlap: that is the store's business.
 type runs struct {
 	carryOut carryOut
@@ -89,6 +91,8 @@ func (s *runs) join(ctx context.Context, host string, reported []cyborgrpc.Repor
 		s.hosts[host] = h
 		s.group.Add(1)
 		go s.work(host, h)
+		return h.current, nil
+	case h.waiting == nil && reflect.DeepEqual(h.current.reported, reported):
 		return h.current, nil
 	case h.waiting == nil:
 		h.waiting = newRun(reported)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
+	"github.com/go-cyborg/cyborg/ovo"
+	"github.com/go-cyborg/cyborg/ovo/cyborg"
 )
 
 // report is a report of n devices; runs never look into it.
@@ -48,6 +50,51 @@ func TestRunsOfOneHostAreCoalesced(t *testing.T) {
 		}
 		if err := s.close(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestTheSameReportJoins: an agent that repeats its report while the run of it goes on is answered by that run, within
+// the budget; it does not wait for a run of its own behind one that may take minutes.
+func TestTheSameReportJoins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		carried := 0
+		s := &runs{carryOut: func(_ context.Context, _ string, _ []cyborgrpc.ReportedDevice, durable func()) error {
+			carried++
+			durable()
+			wait(10 * time.Minute)
+			return nil
+		}}
+		device := func() []cyborgrpc.ReportedDevice {
+			return []cyborgrpc.ReportedDevice{{Device: &cyborg.DriverDevice{Vendor: ovo.Of("10de")}}}
+		}
+		const budget = 5 * time.Second
+		for range 5 {
+			began := time.Now()
+			if err := s.submit(t.Context(), "h", device(), budget); err != nil || time.Since(began) != budget {
+				t.Errorf("answered %v after %s", err, time.Since(began))
+			}
+			wait(time.Minute - budget)
+		}
+		if carried != 1 {
+			t.Errorf("%d runs of one report", carried)
+		}
+		// Another report is not the one that is carried out, and the older one is not the last word after it.
+		answers := make(chan error, 2)
+		go func() { answers <- s.submit(t.Context(), "h", report(2), budget) }()
+		wait(time.Second)
+		go func() { answers <- s.submit(t.Context(), "h", device(), budget) }()
+		for range 2 {
+			if err := <-answers; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := s.close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if carried != 2 {
+			t.Errorf("%d runs", carried)
 		}
 	})
 }
