@@ -14,9 +14,10 @@ const (
 	replyRetry = 250 * time.Millisecond
 	// deadTime is how long further replies to a queue that did not come back are dropped at once.
 	deadTime = 60 * time.Second
-	// maxRetrying and maxDead bound what is kept for clients that are gone.
-	maxRetrying = 1024
-	maxDead     = 200
+	// maxRetrying, maxRetryingBytes and maxDead bound what is kept for clients that are gone. One reply may always wait.
+	maxRetrying      = 1024
+	maxRetryingBytes = 64 << 20
+	maxDead          = 200
 )
 
 // reply sends an answer to the sender of q.
@@ -42,6 +43,7 @@ type replySender struct {
 	mu       sync.Mutex
 	open     int // replies not yet delivered or given up
 	retrying map[*pendingReply]*time.Timer
+	bytes    int                  // of the bodies of retrying
 	dead     map[string]time.Time // queues that did not exist for a whole window, and until when they are ignored
 	closing  bool
 	done     chan struct{}
@@ -133,13 +135,17 @@ func (s *replySender) retry(p *pendingReply) bool {
 		s.bury(p.queue, now)
 		return false
 	}
-	if s.closing || len(s.retrying) >= maxRetrying {
+	if s.closing || len(s.retrying) >= maxRetrying || s.bytes > 0 && s.bytes+len(p.body) > maxRetryingBytes {
 		return false
 	}
+	s.bytes += len(p.body)
 	s.retrying[p] = time.AfterFunc(replyRetry, func() {
 		s.mu.Lock()
 		_, still := s.retrying[p]
-		delete(s.retrying, p)
+		if still {
+			delete(s.retrying, p)
+			s.bytes -= len(p.body)
+		}
 		s.mu.Unlock()
 		if still {
 			p.send()
@@ -175,6 +181,7 @@ func (s *replySender) close() <-chan struct{} {
 		abandoned = append(abandoned, p)
 	}
 	clear(s.retrying)
+	s.bytes = 0
 	s.open -= len(abandoned)
 	s.finish()
 	s.mu.Unlock()

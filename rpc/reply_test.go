@@ -122,6 +122,28 @@ func TestReplyQueueComesBack(t *testing.T) {
 	})
 }
 
+// TestLargeRepliesDoNotPileUp: what waits for clients that are gone is bounded in bytes too.
+func TestLargeRepliesDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := newTap()
+		bus.outcome = absent(func(string) bool { return true })
+		var dropped []string
+		serveOn(t, bus, rpc.ServerConfig{
+			Workers:   1, // so that the events come from one goroutine
+			Endpoints: []*rpc.Endpoint{handling("fill", func(context.Context) (string, error) { return strings.Repeat("x", 24<<20), nil })},
+			Observe:   func(e rpc.Event) { dropped = append(dropped, e.MessageID) },
+		})
+		for _, id := range []string{"1", "2", "3"} {
+			bus.deliver(rpc.Delivery{Body: request("fill", id, "")})
+			synctest.Wait()
+		}
+		same(t, "dropped", []string{"3"}, dropped)
+		pause(59 * time.Second)
+		same(t, "dropped within the minute", 1, len(dropped))
+	})
+}
+
 // TestStopDropsHopelessReplies: a stopping server does not wait a minute for clients that are gone.
 func TestStopDropsHopelessReplies(t *testing.T) {
 	t.Parallel()

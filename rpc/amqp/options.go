@@ -33,7 +33,7 @@ type Options struct {
 	Compression      string // kombu_compression: "" or "gzip"
 
 	// Heartbeat is heartbeat_timeout_threshold: a connection without a sign of life for this long is lost.
-	// 0 = 60 s, negative = no heartbeats.
+	// 0 = 60 s, negative = what the broker asks for, 60 s by default: the AMQP library cannot do without.
 	Heartbeat     time.Duration
 	RetryInterval time.Duration // rabbit_retry_interval: the first wait; 0 = 1 s
 	RetryBackoff  time.Duration // rabbit_retry_backoff: the step of the following waits; 0 = 2 s

@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,16 +129,12 @@ func (o *outbox) take() *item {
 // abandon completes an item that still waits when its context ends.
 func (o *outbox) abandon(i *item) {
 	o.mu.Lock()
-	found := false
-	for n, other := range o.items {
-		if other == i {
-			o.items = append(o.items[:n], o.items[n+1:]...)
-			found = true
-			break
-		}
+	n := slices.Index(o.items, i)
+	if n >= 0 {
+		o.items = slices.Delete(o.items, n, n+1)
 	}
 	o.mu.Unlock()
-	if found {
+	if n >= 0 {
 		i.done(context.Cause(i.ctx))
 	}
 }
