@@ -185,7 +185,7 @@ func (k *consumer) deliver(ctx context.Context, queue int, d amqp091.Delivery, o
 	}
 	delivery := rpc.Delivery{TTL: ttl(d.Expiration), Settle: k.settler(d.DeliveryTag)}
 	delivery.Body, delivery.Invalid = readBody(d)
-	if offset, stream := d.Headers[streamOffset].(int64); stream {
+	if offset, ok := d.Headers[streamOffset].(int64); ok && k.isStream(queue) {
 		delivery.Settle = k.passing(offset, delivery.Settle)
 	}
 	k.receiver.Deliver(ctx, delivery)
@@ -202,10 +202,15 @@ func (k *consumer) ended(queue int) error {
 		return reason(e)
 	default:
 	}
-	if _, stream := k.queues[queue].Consume[streamOffset]; stream {
+	if k.isStream(queue) {
 		k.offset = 0
 	}
 	return errCancelled
+}
+
+func (k *consumer) isStream(queue int) bool {
+	_, ok := k.queues[queue].Consume[streamOffset]
+	return ok
 }
 
 // passing moves the offset past a message once that is settled: before, the receiver has not taken it, and nobody but this

@@ -1,7 +1,6 @@
 package amqp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -138,36 +137,6 @@ func TestPlugRenewsDeadlines(t *testing.T) {
 		}
 		if len(r.deadlines) > 40 {
 			t.Errorf("%d deadlines for 100 writes", len(r.deadlines))
-		}
-	})
-}
-
-// TestBlockedWriterHoldsNothing: when the broker takes no messages in the middle of a burst, what was held back for the rest
-// of it is written, and heartbeats are not held back.
-func TestBlockedWriterHoldsNothing(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		config, err := Config{}.resolve()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &recorder{}
-		c := &conn{socket: &plug{Conn: r, timeout: time.Minute}, blocked: make(chan amqp091.Blocking, 1), refused: make(chan *amqp091.Error)}
-		c.socket.hold()
-		writeAll(t, c.socket, "burst")
-		c.blocked <- amqp091.Blocking{Active: true}
-		w := writer{publisher: newPublisher(&config), conn: c}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- w.run(ctx) }()
-		synctest.Wait()
-		writeAll(t, c.socket, "heartbeat")
-		cancel()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
-		if want := []string{"burst", "heartbeat"}; !slices.Equal(r.writes, want) {
-			t.Errorf("written: %q, want %q", r.writes, want)
 		}
 	})
 }

@@ -146,7 +146,7 @@ func (w *writer) run(ctx context.Context) error {
 	yielded := false
 	for {
 		if !w.blocked {
-			sent, err := w.step()
+			sent, err := w.step(ctx)
 			if err != nil {
 				return err
 			}
@@ -173,7 +173,7 @@ func (w *writer) run(ctx context.Context) error {
 }
 
 // step sends one item if there is one, after looking whether the connection still stands.
-func (w *writer) step() (sent bool, err error) {
+func (w *writer) step(ctx context.Context) (sent bool, err error) {
 	select {
 	case b, ok := <-w.conn.blocked:
 		if ok {
@@ -188,7 +188,7 @@ func (w *writer) step() (sent bool, err error) {
 	if i == nil {
 		return false, nil
 	}
-	return true, w.send(i)
+	return true, w.send(ctx, i)
 }
 
 // wait sleeps until there is something to do.
@@ -257,7 +257,7 @@ func (w *writer) block(b amqp091.Blocking) {
 }
 
 // send publishes an item and hands it to the settler. On an error the item was not delivered and is kept as the head.
-func (w *writer) send(i *item) error {
+func (w *writer) send(ctx context.Context, i *item) error {
 	if i.ctx.Err() != nil {
 		i.done(i.abandoned())
 		return nil
@@ -286,7 +286,7 @@ func (w *writer) send(i *item) error {
 		i.done(err)
 		return nil
 	}
-	if err := w.settler.reserve(); err != nil {
+	if err := w.reserve(ctx); err != nil {
 		w.head = i
 		return err
 	}
@@ -301,6 +301,36 @@ func (w *writer) send(i *item) error {
 	i.Progress.MarkSent()
 	w.settler.queue <- settling{item: i, exchange: exchange, key: key}
 	return nil
+}
+
+// reserve takes a slot of the window. It waits for the broker to settle something, which it may never do while the connection
+// stands, and so for the end as well.
+func (w *writer) reserve(ctx context.Context) error {
+	select {
+	case w.settler.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if err := w.conn.socket.release(); err != nil {
+		return err
+	}
+	blocked := w.conn.blocked
+	for {
+		select {
+		case w.settler.slots <- struct{}{}:
+			return nil
+		case e := <-w.conn.refused:
+			return reason(e)
+		case b, ok := <-blocked:
+			if !ok {
+				blocked = nil // the reason is on its way
+				continue
+			}
+			w.block(b)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // route gives exchange and routing key of an address; a fanout nobody hears is no error, so it is not mandatory.

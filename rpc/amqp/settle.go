@@ -35,24 +35,7 @@ func newSettler(c *conn, returns chan amqp091.Return, observe func(rpc.Event)) *
 	}
 }
 
-// reserve takes a slot of the window; it waits for the broker and fails when the connection is lost.
-func (s *settler) reserve() error {
-	select {
-	case s.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	if err := s.conn.socket.release(); err != nil {
-		return err
-	}
-	select {
-	case s.slots <- struct{}{}:
-		return nil
-	case e := <-s.conn.refused:
-		return reason(e)
-	}
-}
-
+// release gives back a slot of the window.
 func (s *settler) release() { <-s.slots }
 
 // waitIdle returns when nothing is unsettled, or the connection is lost.

@@ -1,0 +1,115 @@
+package amqp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/go-cyborg/cyborg/rpc"
+)
+
+// TestBlockedWriterHoldsNothing: when the broker takes no messages in the middle of a burst, what was held back for the rest
+// of it is written, and heartbeats are not held back.
+func TestBlockedWriterHoldsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		config, err := Config{}.resolve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &recorder{}
+		c := &conn{socket: &plug{Conn: r, timeout: time.Minute}, blocked: make(chan amqp091.Blocking, 1), refused: make(chan *amqp091.Error)}
+		c.socket.hold()
+		writeAll(t, c.socket, "burst")
+		c.blocked <- amqp091.Blocking{Active: true}
+		w := writer{publisher: newPublisher(&config), conn: c}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- w.run(ctx) }()
+		synctest.Wait()
+		writeAll(t, c.socket, "heartbeat")
+		cancel()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"burst", "heartbeat"}; !slices.Equal(r.writes, want) {
+			t.Errorf("written: %q, want %q", r.writes, want)
+		}
+	})
+}
+
+// TestFullWindowSeesTheEnd: a writer that waits for confirms which do not come still hears of an alarm, and ends when the
+// transport is closed, with what it had in hand.
+func TestFullWindowSeesTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		config, err := Config{ControlExchange: "x"}.resolve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &recorder{}
+		c := &conn{socket: &plug{Conn: r, timeout: time.Minute}, blocked: make(chan amqp091.Blocking, 1), refused: make(chan *amqp091.Error)}
+		c.socket.hold()
+		writeAll(t, c.socket, "burst")
+		p := newPublisher(&config)
+		w := writer{publisher: p, conn: c, settler: newSettler(c, nil, config.Observe), declared: map[string]bool{"x": true}}
+		for range window {
+			w.settler.slots <- struct{}{}
+		}
+		mine := &item{ctx: t.Context(), done: func(error) { t.Error("completed") }}
+		p.outbox.put(mine)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- w.run(ctx) }()
+		synctest.Wait()
+		if want := []string{"burst"}; !slices.Equal(r.writes, want) {
+			t.Errorf("written: %q, want %q", r.writes, want)
+		}
+		c.blocked <- amqp091.Blocking{Active: true}
+		synctest.Wait()
+		if state := p.link.health().State; state != StateBlocked {
+			t.Errorf("state is %s", state)
+		}
+		cancel()
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) || p.head != mine {
+				t.Errorf("ended with %v and %v in hand", err, p.head)
+			}
+		default:
+			t.Error("the writer goes on waiting")
+			close(c.refused)
+		}
+	})
+}
+
+// TestOffsetsOfStreamsOnly: a header that anybody may put into a request does not move the place where the stream is read on.
+func TestOffsetsOfStreamsOnly(t *testing.T) {
+	t.Parallel()
+	config, err := Config{Options: Options{StreamFanout: true, TransientQuorum: true, Prefetch: 1}}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newListener(&config, rpc.Source{Topic: "t", Server: "h"}, taker{}, "")
+	k := &consumer{listener: l, conn: &conn{}}
+	l.batch = true // acknowledges later, without a broker here
+	for queue, want := range []int64{0, 0, 8} {
+		d := amqp091.Delivery{Headers: amqp091.Table{streamOffset: int64(7)}, ContentType: "application/json"}
+		if err := k.deliver(t.Context(), queue, d, true); err != nil || l.offset != want {
+			t.Errorf("queue %d: offset %d, %v, want %d", queue, l.offset, err, want)
+		}
+	}
+}
+
+// taker settles what it gets.
+type taker struct{}
+
+func (taker) Listening(bool) {}
+
+func (taker) Deliver(_ context.Context, d rpc.Delivery) { _ = d.Settle(true) }
