@@ -93,6 +93,7 @@ type replyListener struct {
 
 	up      atomic.Bool
 	running sync.WaitGroup // the listener, and replies being decoded aside
+	large   chan struct{}  // closed when the last large reply was handed over; only used by the listener's goroutine
 
 	mu      sync.Mutex
 	stop    context.CancelFunc // nil until the first call
@@ -224,18 +225,59 @@ func (l *replyListener) Deliver(_ context.Context, d Delivery) {
 	}
 	_ = d.Settle(true)
 	if len(d.Body) > asideSize {
-		l.running.Go(func() { l.take(d.Body) })
+		l.takeAside(d.Body)
 		return
 	}
-	l.take(d.Body)
+	reply, ok := l.decode(d.Body)
+	switch {
+	case !ok:
+	case reply.Ending && reply.Result == nil && reply.Failure == nil && l.busy():
+		// The end of an answer in pieces, one of which may still be aside.
+		large := l.large
+		l.running.Go(func() {
+			<-large
+			l.take(reply)
+		})
+	default:
+		l.take(reply)
+	}
 }
 
-func (l *replyListener) take(body []byte) {
-	var reply wire.Reply
+// takeAside decodes a large reply in a goroutine of its own. Large ones stay in order.
+func (l *replyListener) takeAside(body []byte) {
+	before, done := l.large, make(chan struct{})
+	l.large = done
+	l.running.Go(func() {
+		defer close(done)
+		reply, ok := l.decode(body)
+		if before != nil {
+			<-before
+		}
+		if ok {
+			l.take(reply)
+		}
+	})
+}
+
+// busy reports whether a large reply is still aside.
+func (l *replyListener) busy() bool {
+	select {
+	case <-l.large:
+		l.large = nil
+	default:
+	}
+	return l.large != nil
+}
+
+func (l *replyListener) decode(body []byte) (reply wire.Reply, ok bool) {
 	if err := reply.Decode(body); err != nil {
 		l.reject(reply.MsgID, err)
-		return
+		return reply, false
 	}
+	return reply, true
+}
+
+func (l *replyListener) take(reply wire.Reply) {
 	l.mu.Lock()
 	w := l.waiters[reply.MsgID]
 	if w != nil && w.merge(reply) {
