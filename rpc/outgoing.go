@@ -80,10 +80,14 @@ func (o *outgoing) invoke(ctx context.Context) error {
 		defer c.replies.remove(o.id)
 	}
 	for {
+		var renewed <-chan struct{}
+		if o.kind == KindCall && o.method.idempotent {
+			renewed = c.replies.renewal() // from before the request is out, which may be lost at once
+		}
 		if err := o.publish(ctx); err != nil {
 			return err
 		}
-		err := o.wait(ctx)
+		err := o.wait(ctx, renewed)
 		if !errors.Is(err, ErrUndeliverable) || !o.mayRetry() {
 			return err
 		}
@@ -174,16 +178,12 @@ func (o *outgoing) monitorText() json.RawMessage {
 	return strconv.AppendFloat(nil, o.to.Monitor.Seconds(), 'f', -1, 64)
 }
 
-// wait returns when the outcome is known.
-func (o *outgoing) wait(ctx context.Context) error {
+// wait returns when the outcome is known. When renewed is closed the broker may have lost the request.
+func (o *outgoing) wait(ctx context.Context, renewed <-chan struct{}) error {
 	c := o.to.Client
 	var missed <-chan time.Time
 	if o.monitor != nil {
 		missed = o.monitor.C
-	}
-	var renewed <-chan struct{}
-	if o.kind == KindCall && o.method.idempotent {
-		renewed = c.replies.renewal()
 	}
 	copies := 0
 	var repeat <-chan time.Time

@@ -80,3 +80,28 @@ func TestIdempotentCallIsSentAgainAfterALoss(t *testing.T) {
 		})
 	}
 }
+
+// TestLossRightAfterSending: the loss is noticed even if listening was renewed before the caller began to wait.
+func TestLossRightAfterSending(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &forgetful{bodies: make(chan []byte, 10), receiver: make(chan rpc.Receiver, 1)}
+		f.answer = func(n int) error {
+			if n == 1 {
+				r := <-f.receiver
+				r.Listening(false)
+				r.Listening(true)
+			}
+			return nil
+		}
+		client := rpc.NewClient(f, rpc.ClientConfig{Timeout: time.Second})
+		defer client.Close(t.Context())
+		m := rpc.NewMethod[struct{}, rpc.Null]("m", "1.0").Idempotent()
+		if _, err := m.Call(t.Context(), rpc.Remote{Client: client, Target: rpc.Target{Topic: "t"}}, struct{}{}); err == nil {
+			t.Error("a call without a reply succeeded")
+		}
+		if len(f.bodies) != 2 {
+			t.Errorf("sent %d times, want 2", len(f.bodies))
+		}
+	})
+}
