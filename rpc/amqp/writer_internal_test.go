@@ -113,3 +113,33 @@ type taker struct{}
 func (taker) Listening(bool) {}
 
 func (taker) Deliver(_ context.Context, d rpc.Delivery) { _ = d.Settle(true) }
+
+// TestWhatALostConnectionLeaves: what was written and not confirmed is sent again only if it may be, in its order and before
+// what was waiting for that already; what the broker refused for its size never is, and everything else is told once.
+func TestWhatALostConnectionLeaves(t *testing.T) {
+	t.Parallel()
+	config, err := Config{}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := map[string]error{}
+	message := func(name string, resend bool, size int) *item {
+		return &item{
+			Message: rpc.Message{Body: []byte(name), Resend: resend}, wire: make([]byte, size), ctx: t.Context(),
+			done: func(err error) { outcomes[name] = errors.Join(outcomes[name], err) },
+		}
+	}
+	p := newPublisher(&config)
+	p.resend = []*item{message("older", true, 1)}
+	p.collect([]*item{message("first", true, 1), message("once", false, 1), message("big", true, 9), message("second", true, 8)}, 8)
+	var order []string
+	for i := p.next(); i != nil; i = p.next() {
+		order = append(order, string(i.Body))
+	}
+	if want := []string{"first", "second", "older"}; !slices.Equal(order, want) {
+		t.Errorf("sent again: %q, want %q", order, want)
+	}
+	if len(outcomes) != 2 || !errors.Is(outcomes["once"], rpc.ErrUnconfirmed) || !errors.Is(outcomes["big"], rpc.ErrNacked) {
+		t.Errorf("told: %v", outcomes)
+	}
+}
