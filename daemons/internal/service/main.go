@@ -33,8 +33,8 @@ type Invocation struct {
 	Check func(*config.Config) error
 }
 
-// Start builds the parts of a daemon from its configuration. It must not block:
-// signals are handled only once the parts run.
+// Start builds the parts of a daemon from its configuration. It may wait for
+// something until ctx ends; signals are handled meanwhile.
 type Start func(context.Context, *Process) ([]Part, error)
 
 // Main runs a daemon and returns its exit code: 0 after an orderly stop, else 1.
@@ -175,9 +175,5 @@ func (p *Process) run(ctx context.Context, start Start) error {
 	if ok {
 		parts = append(parts, part)
 	}
-	own, err := start(ctx, p)
-	if err != nil {
-		return err
-	}
-	return p.Run(ctx, append(parts, own...)...)
+	return p.Run(ctx, append(parts, p.daemon(start))...)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -183,6 +184,104 @@ func TestReadyIsToldOnce(t *testing.T) {
 		}
 		if n := strings.Count(b.logged(), "not ready condition=broker"); n != 1 {
 			t.Errorf("%d warnings for one change", n)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestSignalsDuringTheStart: a daemon whose start waits for a database stops when it is told to, answers whether it is
+// ready, and says why it is not.
+func TestSignalsDuringTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "")
+		waits := func(ctx context.Context, _ *Process) ([]Part, error) {
+			<-ctx.Done()
+			return nil, fmt.Errorf("connect: %w", ctx.Err())
+		}
+		done := make(chan error)
+		go func() { done <- b.Run(t.Context(), b.daemon(waits)) }()
+		synctest.Wait()
+		if got := b.Readiness.Reasons(); len(got) != 1 || got[0].Condition != "start" {
+			t.Errorf("not ready because of %v", got)
+		}
+		b.signals <- syscall.SIGHUP
+		synctest.Wait()
+		b.signals <- syscall.SIGTERM
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if want := []string{"STOPPING=1"}; !slices.Equal(b.told, want) {
+			t.Errorf("told %q", b.told)
+		}
+	})
+}
+
+// TestStartFails: the error of a start ends the process.
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	broken := errors.New("broken")
+	err := b.Run(t.Context(), b.daemon(func(context.Context, *Process) ([]Part, error) { return nil, broken }))
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestPartsOfADaemon: they stop in reverse order, one that fails ends the others, and the watchdog asks each of them.
+func TestPartsOfADaemon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "")
+		var r recorder
+		broken := errors.New("broken")
+		fail := make(chan error)
+		d := b.daemon(func(context.Context, *Process) ([]Part, error) {
+			return []Part{r.part("database", 0), r.part("rpc", time.Second), {
+				Name: "frail", Run: func(context.Context) error { return <-fail }, Alive: func() bool { return false },
+			}}, nil
+		})
+		done := make(chan error)
+		go func() { done <- b.Run(t.Context(), d) }()
+		synctest.Wait()
+		if d.Alive() {
+			t.Error("alive although a part is not")
+		}
+		if got := b.Readiness.Reasons(); len(got) != 0 {
+			t.Errorf("not ready because of %v", got)
+		}
+		fail <- broken
+		if err := <-done; !errors.Is(err, broken) || !strings.Contains(err.Error(), "frail") {
+			t.Errorf("error %v", err)
+		}
+		if want := []string{"stopped rpc", "stopped database"}; !slices.Equal(r.notes, want) {
+			t.Errorf("order %q", r.notes)
+		}
+	})
+}
+
+// TestWatchedConditions: what is only watched is shown, and systemd does not wait for it.
+func TestWatchedConditions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "")
+		b.Readiness.Require("broker")
+		b.Readiness.Watch("placement")
+		var r recorder
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- b.Run(ctx, r.part("x", 0)) }()
+		b.Readiness.Set("broker", nil)
+		synctest.Wait()
+		if !slices.Equal(b.told, []string{"READY=1"}) {
+			t.Errorf("told %q", b.told)
+		}
+		if got := b.Readiness.Reasons(); len(got) != 1 || got[0].Condition != "placement" {
+			t.Errorf("not ready because of %v", got)
+		}
+		b.Readiness.Set("placement", nil)
+		if got := b.Readiness.Reasons(); len(got) != 0 {
+			t.Errorf("not ready because of %v", got)
 		}
 		cancel()
 		if err := <-done; err != nil {

@@ -20,8 +20,9 @@ type Readiness struct {
 }
 
 type condition struct {
-	name string
-	err  error
+	name    string
+	err     error
+	watched bool // not waited for at start
 }
 
 // Reason says why a daemon is not ready.
@@ -49,7 +50,17 @@ func (r *Readiness) Require(names ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range names {
-		r.conditions = append(r.conditions, condition{name, errStarting})
+		r.conditions = append(r.conditions, condition{name: name, err: errStarting})
+	}
+}
+
+// Watch adds conditions that /readyz shows and that systemd is not made to
+// wait for: other services, whose absence is no reason to end a start.
+func (r *Readiness) Watch(names ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		r.conditions = append(r.conditions, condition{name: name, err: errStarting, watched: true})
 	}
 }
 
@@ -61,7 +72,7 @@ func (r *Readiness) Set(name string, err error) {
 	i := slices.IndexFunc(r.conditions, func(c condition) bool { return c.name == name })
 	if i < 0 {
 		i = len(r.conditions)
-		r.conditions = append(r.conditions, condition{name, errStarting})
+		r.conditions = append(r.conditions, condition{name: name, err: errStarting})
 	}
 	was := r.conditions[i].err
 	r.conditions[i].err = err
@@ -91,10 +102,10 @@ func (r *Readiness) Reasons() []Reason {
 	return out
 }
 
-// settle closes ready the first time every condition is good. r.mu is held.
+// settle closes ready the first time every condition is good that is not only watched. r.mu is held.
 func (r *Readiness) settle() {
 	for _, c := range r.conditions {
-		if c.err != nil {
+		if c.err != nil && !c.watched {
 			return
 		}
 	}

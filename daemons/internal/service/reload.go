@@ -38,8 +38,12 @@ func (m *reloadMetrics) done(ok bool) {
 // reloadConfig reads the files again, applies debug and the log levels and says
 // what else changed. A configuration with an error changes nothing.
 func (p *Process) reloadConfig() {
-	p.notify(notifyReloading())
-	defer p.notify(notifyReady)
+	select {
+	case <-p.Readiness.becameReady():
+		p.notify(notifyReloading())
+		defer p.notify(notifyReady)
+	default: // systemd waits for the end of the start, which this is not
+	}
 	now, err := config.Load(p.schema, p.source)
 	if err == nil {
 		err = p.applyLevels(now)
