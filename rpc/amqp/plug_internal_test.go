@@ -159,7 +159,7 @@ func TestCauseIsWhatTheBrokerSaid(t *testing.T) {
 			s.refused <- e
 		}
 		close(s.refused)
-		if got := s.cause(c.err); got != c.want {
+		if got := s.cause(c.err); !errors.Is(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
