@@ -72,6 +72,11 @@ func NewNoAuth(endpoint string, client *http.Client, cfg Config) *Client {
 	}, cfg)
 }
 
+// Ping reports whether Placement can be reached, logging in where that is needed.
+func (c *Client) Ping(ctx context.Context) error {
+	return c.do(ctx, request{method: http.MethodGet, route: "/", ok: []int{http.StatusOK, http.StatusMultipleChoices}})
+}
+
 // Error is an answer of Placement with a status that was not expected.
 type Error struct {
 	Method, Path string

@@ -75,6 +75,8 @@ func (m *Manager) finish(ctx context.Context, r arq.Request, stepErr error, bits
 // leave unbinds or deletes one request. The mediated device of a bound one is removed first: while the agent
 // cannot do that, the request stays as it is and the caller repeats.
 func (m *Manager) leave(ctx context.Context, current arq.Request, how arq.Leave) error {
+	defer m.busy.begin(string(how) + " of " + current.UUID)()
+	start := time.Now()
 	if h := current.Handle; h != nil && h.Type == arq.HandleMDEV {
 		args, err := mdevArgs(*h)
 		if err != nil {
@@ -85,8 +87,18 @@ func (m *Manager) leave(ctx context.Context, current arq.Request, how arq.Leave)
 		}
 	}
 	_, err := m.cfg.Store.Release(ctx, current.UUID, how)
+	if err == nil && m.cfg.Moved != nil {
+		to := string(arq.Unbound)
+		if how == arq.LeaveDelete {
+			to = deleted
+		}
+		m.cfg.Moved(to, time.Since(start))
+	}
 	return err
 }
+
+// deleted is what a request whose row is gone counts as.
+const deleted = "Deleted"
 
 func mdevArgs(h arq.Handle) (cyborgrpc.MdevArgs, error) {
 	address, err := h.Info.Address()

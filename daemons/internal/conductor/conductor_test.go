@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -333,5 +334,63 @@ func TestNothingElseIsCallable(t *testing.T) {
 		if _, ok := errors.AsType[*cyborgrpc.UnsupportedMethodError](err); !ok {
 			t.Errorf("%s.%s: %v", call[0], call[1], err)
 		}
+	}
+}
+
+// TestTransitionsAreTold: what the requests were led to, for the metrics; and what is in flight meanwhile, for the report
+// of an operator.
+func TestTransitionsAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.stop()
+	var told []string
+	var manager *conductor.Manager
+	working := make(chan string, 1)
+	w.agents.during = func() {
+		var b strings.Builder
+		manager.WriteInFlight(&b)
+		working <- b.String()
+	}
+	w.configure = func(c *conductor.Config) {
+		c.Moved = func(to string, took time.Duration) {
+			if took <= 0 || took > time.Minute {
+				t.Errorf("%s took %s", to, took)
+			}
+			told = append(told, to)
+		}
+	}
+	manager = w.serve(t)
+	info := `{"asked_type": "nvidia-223", "bus": "25", "device": "00", "domain": "0000", "function": "4", "vgpu_mark": "nvidia-223_0"}`
+	if err := w.conductor.ReportData(t.Context(), hostname, []*cyborg.DriverDevice{reported("4", "MDEV", info)}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.profile(t)
+	uuids := []string{w.request(t, p, "mine"), w.request(t, p, "mine")}
+	admin := as(t, true, "")
+	bind := func(uuid string) error {
+		return w.conductor.ARQApplyPatch(admin, cyborgrpc.ARQPatches{binding(uuid, "4")}, map[string]cyborgrpc.ARQFields{uuid: fields("4")})
+	}
+	if err := bind(uuids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-working; !strings.HasPrefix(got, "bind of "+uuids[0]+", for ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("in flight: %q", got)
+	}
+	if err := bind(uuids[1]); err == nil {
+		t.Error("bound without a free handle")
+	}
+	if err := w.conductor.ARQApplyPatch(admin, cyborgrpc.ARQPatches{unbinding(uuids[0])}, nil); err != nil {
+		t.Fatal(err)
+	}
+	<-working
+	if err := w.conductor.ARQDeleteByUUID(admin, uuids); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Bound", "BindFailed", "Unbound", "Deleted", "Deleted"}, told); diff != "" {
+		t.Error(diff)
+	}
+	var b strings.Builder
+	if manager.WriteInFlight(&b); b.Len() > 0 {
+		t.Errorf("still in flight: %s", b.String())
 	}
 }

@@ -77,15 +77,19 @@ func (m *Manager) programAll(ctx context.Context, requests []arq.Request) {
 			continue
 		}
 		group.Go(func() {
+			defer m.busy.begin("programming for " + r.UUID)()
+			start := time.Now()
 			m.jobs.limit <- struct{}{}
 			defer func() { <-m.jobs.limit }()
 			bitstream, err := m.program(ctx, r)
 			if errors.Is(err, context.Canceled) {
 				return // stopping: nobody knows how it ends; the sweep of any conductor ends the bind
 			}
-			if _, err = m.finish(ctx, r, err, bitstream); err != nil {
+			finished, err := m.finish(ctx, r, err, bitstream)
+			if err != nil {
 				m.log.Error("bind job failed", "arq", r.UUID, "error", err)
 			}
+			m.moved(finished.State, start)
 		})
 	}
 	group.Wait()

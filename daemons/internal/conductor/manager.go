@@ -100,6 +100,9 @@ type Config struct {
 	// Retained, if set, is told how many devices are kept although their hosts do not report them, whenever a report
 	// has been carried out. It must be safe for concurrent use.
 	Retained func(devices int)
+	// Moved, if set, is told of every transition of a request: the state it led to, "Deleted" for a row that is gone,
+	// and how long it took from the call on. It must be safe for concurrent use.
+	Moved func(to string, took time.Duration)
 	// Now is the clock of the sweeps; nil is time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger // nil discards
@@ -113,6 +116,7 @@ type Manager struct {
 	now  func() time.Time
 	runs runs
 	jobs jobs
+	busy inFlight
 }
 
 // New makes a conductor. It starts nothing.
@@ -138,7 +142,7 @@ func New(cfg Config) (*Manager, error) {
 	m := &Manager{cfg: cfg, wire: cyborgrpc.NewWire(cfg.Registry), log: cfg.Logger, now: cfg.Now}
 	m.jobs.limit = make(chan struct{}, cfg.BindWorkers)
 	runner := &reconcile.Runner{Store: cfg.Store, Placement: cfg.Placement, Log: cfg.Logger, Parallel: cfg.PlacementWorkers}
-	m.runs.carryOut = (&reportRun{runner: runner, log: cfg.Logger, told: cfg.Retained}).do
+	m.runs.carryOut = (&reportRun{runner: runner, log: cfg.Logger, told: cfg.Retained, busy: &m.busy}).do
 	return m, nil
 }
 

@@ -23,6 +23,7 @@ type reportRun struct {
 	runner *reconcile.Runner
 	log    *slog.Logger
 	told   func(int) // may be nil
+	busy   *inFlight
 
 	mu       sync.Mutex
 	retained map[string]int // devices by host
@@ -47,6 +48,7 @@ func (r *reportRun) count(host string, retained int) {
 }
 
 func (r *reportRun) do(ctx context.Context, host string, reported []cyborgrpc.ReportedDevice, durable func()) error {
+	defer r.busy.begin(fmt.Sprintf("report of host %s, %d devices", host, len(reported)))()
 	plan, err := PlanReport(ctx, r.runner, host, reported)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
@@ -127,8 +128,19 @@ func (m *Manager) patch(ctx context.Context, p cyborgrpc.ARQPatch, f cyborgrpc.A
 	if err != nil {
 		return arq.Request{}, err
 	}
-	if p.Binds() {
-		return m.bind(ctx, current, f)
+	if !p.Binds() {
+		return arq.Request{}, m.leave(ctx, current, arq.LeaveUnbind)
 	}
-	return arq.Request{}, m.leave(ctx, current, arq.LeaveUnbind)
+	defer m.busy.begin("bind of " + p.UUID)()
+	start := time.Now()
+	r, err := m.bind(ctx, current, f)
+	m.moved(r.State, start)
+	return r, err
+}
+
+// moved tells what a request was led to, if anything.
+func (m *Manager) moved(to arq.State, start time.Time) {
+	if m.cfg.Moved != nil && to.Valid() {
+		m.cfg.Moved(string(to), time.Since(start))
+	}
 }

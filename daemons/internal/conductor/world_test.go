@@ -56,9 +56,14 @@ type agents struct {
 	mu    sync.Mutex
 	calls []string
 	err   error
+	// during, if set, is called in the middle of every call.
+	during func()
 }
 
 func (a *agents) call(what, host string, args cyborgrpc.MdevArgs) error {
+	if a.during != nil {
+		a.during()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = append(a.calls, what+" "+host+" "+args.PCIAddr+" "+args.AskedType)
@@ -109,7 +114,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // serve runs the conductor on the bus and connects a caller.
-func (w *world) serve(t *testing.T) {
+func (w *world) serve(t *testing.T) *conductor.Manager {
 	t.Helper()
 	dispatcher, err := cyborg.Local(w.store).Dispatcher(w.registry)
 	if err != nil {
@@ -169,6 +174,7 @@ func (w *world) serve(t *testing.T) {
 	if w.objects, err = cyborg.Remote(w.registry, w.conductor.Indirection()); err != nil {
 		t.Fatal(err)
 	}
+	return manager
 }
 
 // as is a context of a caller.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
@@ -73,10 +74,16 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 	if err != nil {
 		return nil, err
 	}
-	manager, err := newManager(p.Config, db, registry, agents, newMetrics(p.Registry), log)
+	own := newMetrics(p.Registry)
+	place, err := newPlacement(p.Config, own.placement())
 	if err != nil {
 		return nil, err
 	}
+	manager, err := newManager(p.Config, db, place, registry, agents, own, log)
+	if err != nil {
+		return nil, err
+	}
+	p.Reports.Add("Work in flight", manager.WriteInFlight)
 	server, err := newServer(p, bus, manager, messaging.Service{Wire: wire, Logger: log, Metrics: measured})
 	if err != nil {
 		return nil, err
@@ -88,6 +95,7 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 			ctx = context.WithoutCancel(ctx)
 			return errors.Join(client.Close(ctx), bus.Close(ctx))
 		}},
+		{Name: "health", Run: newHealth(p, db, place.Ping, own).run},
 		{Name: "sweep", Run: func(ctx context.Context) error {
 			heal(ctx, p.Config, db, p.Logger.Named("cyborg.conductor.manager"))
 			return manager.Run(ctx)
@@ -99,12 +107,8 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 }
 
 // newManager makes the conductor. Remotable methods get their bodies here; indirection is never set.
-func newManager(cfg *config.Config, db *store.Store, registry *ovo.Registry, agents *cyborgrpc.AgentAPI, measured *metrics, log *slog.Logger) (*conductor.Manager, error) {
+func newManager(cfg *config.Config, db *store.Store, place *placement.Client, registry *ovo.Registry, agents *cyborgrpc.AgentAPI, measured *metrics, log *slog.Logger) (*conductor.Manager, error) {
 	dispatcher, err := cyborg.Local(db).Dispatcher(registry)
-	if err != nil {
-		return nil, err
-	}
-	place, err := newPlacement(cfg, measured.placement())
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +126,7 @@ func newManager(cfg *config.Config, db *store.Store, registry *ovo.Registry, age
 		ReplyBudget: cfg.Seconds("conductor", "report_reply_budget"), PlacementWorkers: int(cfg.Int("conductor", "placement_workers")),
 		BindTimeout: cfg.Seconds("DEFAULT", "bind_timeout"), BindWorkers: int(cfg.Int("DEFAULT", "thread_pool_size")),
 		Retained: func(devices int) { measured.retained.Set(float64(devices)) },
+		Moved:    func(to string, took time.Duration) { measured.moves.WithLabelValues(to).Observe(took.Seconds()) },
 	})
 }
 

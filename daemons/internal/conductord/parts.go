@@ -44,7 +44,7 @@ func databaseError(cfg *config.Config, err error) error {
 
 // newPlacement makes the client of the Placement that the configuration names, or of one in the process.
 func newPlacement(cfg *config.Config, c placement.Config) (*placement.Client, error) {
-	if cfg.String("placement", "auth_type") != "" || cfg.String("placement", "auth_section") != "" {
+	if remotePlacement(cfg) {
 		session, err := keystone.New(keystone.OptionsOf(cfg, "placement"))
 		if err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func newNotifier(cfg *config.Config, log *slog.Logger) (conductor.Notifier, erro
 
 // newImages makes the client of the image service, with the credentials of [placement]; without them there is none.
 func newImages(cfg *config.Config) (conductor.Images, error) {
-	if cfg.String("placement", "auth_type") == "" && cfg.String("placement", "auth_section") == "" {
+	if !remotePlacement(cfg) {
 		return nil, nil
 	}
 	o := keystone.OptionsOf(cfg, "placement")

@@ -74,7 +74,7 @@ func toolError(v service.Invocation, code int, err error) int {
 }
 
 func run(ctx context.Context, v service.Invocation, cfg *config.Config, words []string) (err error) {
-	if cfg.String("placement", "auth_type") == "" && cfg.String("placement", "auth_section") == "" {
+	if !remotePlacement(cfg) {
 		return errors.New("[placement] auth_type is not set: there is no Placement to look at")
 	}
 	o := store.OptionsOf(cfg)
