@@ -116,12 +116,32 @@ func (c *change) mayCreate(q *Deployable, m handleMatch) bool {
 			created = append(created, &q.Handles[i])
 		}
 	}
+	if len(created) > 0 && c.unknownGuest(q, m) {
+		return false
+	}
 	p, ok := c.newFunctions(c.number, q, created)
 	if !ok {
 		p.Device = c.h.ControlPath.Info
 		c.refuse(c.h.ControlPath, p)
 	}
 	return ok
+}
+
+// unknownGuest reports whether a held handle says no longer which function it
+// is: any new one may be that.
+func (c *change) unknownGuest(q *Deployable, m handleMatch) bool {
+	for _, group := range m.missing {
+		for _, h := range group {
+			if why := unreadable(h); h.Held() && why != nil {
+				c.problem(Problem{
+					Reason: ReasonInfo, Deployable: q.Name, Handle: handleName(h), Field: "attach_info", Stored: h.Info,
+					Detail: why.Error() + "; correct it, or release attach handle " + h.UUID,
+				})
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unclean reports whether new handles of the device must not be handed out.

@@ -40,7 +40,11 @@ func (w *world) places(t *testing.T) (out []string) {
 				text = "-" + text
 			}
 			for i := range p.Handles {
-				text += " " + address0(p.Handles[i].Info)[3:]
+				function := "?"
+				if strings.Contains(p.Handles[i].Info, "function") {
+					function = address0(p.Handles[i].Info)[3:]
+				}
+				text += " " + function
 				if p.Handles[i].Held() {
 					text += "*"
 				}
@@ -138,6 +142,32 @@ func TestUnreadableControlPath(t *testing.T) {
 	i := slices.IndexFunc(res.Problems, func(p reconcile.Problem) bool { return p.Reason == reconcile.ReasonFunctionTaken })
 	if i < 0 || !strings.Contains(res.Problems[i].String(), "host "+host+", device "+vf(0).ControlPath.Info+", deployable Y") || !strings.Contains(res.Problems[i].Detail, "{not JSON") {
 		t.Errorf("problems %v", res.Problems)
+	}
+}
+
+// TestUnreadableHandle: a held handle whose stored text does not tell its function any more may be any of those that are
+// reported, so none of them gets a row; a free one is replaced.
+func TestUnreadableHandle(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"{not JSON", "{}", "[]", "", `{"bus": "00", "device": "00", "domain": "0000"}`} {
+		for held, places := range map[bool][]string{true: {"X ?*", "Y 2"}, false: {"X 1", "Y 2"}} {
+			w := newWorld(t)
+			w.report(t, carrier(0, "X 1", "Y 2"))
+			if held {
+				w.store.Bind(reconcile.ProviderUUID("X"), "guest")
+			}
+			w.store.Edit(host, func(d *device) { d.Deployables[0].Handles[0].Info = text })
+			res := w.report(t, carrier(0, "X 1", "Y 2"))
+			if diff := cmp.Diff(places, w.places(t)); diff != "" {
+				t.Errorf("%q, held %t: %s", text, held, diff)
+			}
+			if !held {
+				continue
+			}
+			if len(res.Problems) != 1 || res.Problems[0].Reason != reconcile.ReasonInfo || res.Problems[0].Device == "" || res.Problems[0].Field != "attach_info" || res.Problems[0].Stored != text {
+				t.Errorf("%q: problems %v", text, res.Problems)
+			}
+		}
 	}
 }
 

@@ -129,6 +129,15 @@ func handleKeyOf(h *Handle) key {
 	return key{kind: keyJSON, text: canonicalJSON(info, metadataKeys)}
 }
 
+// unreadable says why a handle's text does not tell its function.
+func unreadable(h *Handle) error {
+	info, err := arq.ParseHandleInfo(h.Info)
+	if err == nil && h.Type != arq.HandleMDEV {
+		_, err = info.Address()
+	}
+	return err
+}
+
 // handleName names a handle in a problem: its address where it has one.
 func handleName(h *Handle) string {
 	if info, err := arq.ParseHandleInfo(h.Info); err == nil {

@@ -79,6 +79,7 @@ func run(ctx context.Context, v service.Invocation, cfg *config.Config, words []
 	}
 	o := store.OptionsOf(cfg)
 	o.Log = slog.New(slog.DiscardHandler)
+	o.Existing, o.Attempts = true, 1 // whoever waits at the terminal is told at once
 	db, err := store.Open(ctx, o)
 	if err != nil {
 		return databaseError(cfg, err)

@@ -2,13 +2,21 @@ package conductord_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/conductord"
@@ -29,8 +37,10 @@ type toolWorld struct {
 	t         *testing.T
 	file      string
 	store     *store.Store
+	db        *sql.DB // a peer's view of the rows
 	placement *reconciletest.Placement
 	client    *placement.Client
+	writes    atomic.Int64 // requests to Placement that are none to read
 }
 
 const toolHost = "tool-host"
@@ -41,13 +51,16 @@ func newToolWorld(t *testing.T) *toolWorld {
 	if _, err := handler.Placement.CreateProvider("", toolHost, ""); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
 	dir := t.TempDir()
-	w := &toolWorld{
-		t: t, file: filepath.Join(dir, "cyborg.conf"), placement: handler.Placement,
-		client: placement.NewNoAuth(server.URL, server.Client(), placement.Config{}),
-	}
+	w := &toolWorld{t: t, file: filepath.Join(dir, "cyborg.conf"), placement: handler.Placement}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.writes.Add(1)
+		}
+		handler.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	w.client = placement.NewNoAuth(server.URL, server.Client(), placement.Config{})
 	url := "sqlite:///" + filepath.Join(dir, "cyborg.sqlite")
 	text := "[DEFAULT]\nhost = " + toolHost + "\n[database]\nconnection = " + url +
 		"\n[agent]\nresource_provider_name = " + toolHost + "\nenabled_drivers = fake_driver\n[placement]\nauth_type = none\nendpoint_override = " + server.URL + "\n"
@@ -58,7 +71,10 @@ func newToolWorld(t *testing.T) *toolWorld {
 	if w.store, err = store.Connect(t.Context(), store.Config{URL: url, Unsynced: true}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.store.Close() })
+	if w.db, err = sql.Open("sqlite", filepath.Join(dir, "cyborg.sqlite")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.db.Close(); w.store.Close() })
 	if err := w.store.Upgrade(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +153,87 @@ func TestPlan(t *testing.T) {
 	}
 	if w.devices() != 1 {
 		t.Error("plan wrote something")
+	}
+}
+
+// rows is everything that the database holds.
+func (w *toolWorld) rows() (out []string) {
+	w.t.Helper()
+	for _, table := range []string{"devices", "controlpath_ids", "deployables", "attributes", "attach_handles", "extended_accelerator_requests", "device_profiles", "alembic_version"} {
+		found, err := w.db.QueryContext(w.t.Context(), "SELECT * FROM "+table)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		columns, err := found.Columns()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for found.Next() {
+			values, into := make([]any, len(columns)), make([]any, len(columns))
+			for i := range values {
+				into[i] = &values[i]
+			}
+			if err := found.Scan(into...); err != nil {
+				w.t.Fatal(err)
+			}
+			out = append(out, fmt.Sprint(table, values))
+		}
+		if err := errors.Join(found.Err(), found.Close()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestPlanWritesNothing: whatever a report would change, a plan of it leaves every column of every row as it is, the
+// offers and the times by which they are claimed too, and only reads Placement.
+func TestPlanWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newToolWorld(t)
+	w.report()
+	exec := func(query string) {
+		t.Helper()
+		if _, err := w.db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report := func(text string) string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "report.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	empty, unreadable := report("[]"), report(`[{"x": 1}]`)
+	for _, step := range []struct {
+		name  string
+		query string
+		args  []string
+		says  string
+	}{
+		{"missing and free", "", []string{"--report", empty}, "drop provider"},
+		{"missing and held", "UPDATE attach_handles SET in_use = 1", []string{"--report", empty}, "withdraw"},
+		{"changed", "UPDATE attributes SET value = 'CUSTOM_OTHER' WHERE \"key\" LIKE 'trait%'", nil, "sync provider"},
+		{"off offer", "UPDATE deployables SET rp_uuid = NULL", nil, "sync provider"},
+		{"a device to refuse", "", []string{"--report", unreadable, "--json"}, "invalid_value"},
+		{"a handle to be freed", "UPDATE attach_handles SET in_use = 0, attach_info = '{}'", nil, "delete handle"},
+		{"a provider to be made", "UPDATE devices SET model = 'x'", nil, "set board"},
+	} {
+		if step.query != "" {
+			exec(step.query)
+		}
+		before, writes := w.rows(), w.writes.Load()
+		code, out, stderr := w.run(append([]string{"plan", "--hostname", toolHost}, step.args...)...)
+		if code != 0 || !strings.Contains(out, step.says) {
+			t.Errorf("%s: %d\n%s%s", step.name, code, out, stderr)
+		}
+		if diff := cmp.Diff(before, w.rows()); diff != "" {
+			t.Errorf("%s: %s", step.name, diff)
+		}
+		if n := w.writes.Load() - writes; n > 0 {
+			t.Errorf("%s: %d writes to Placement", step.name, n)
+		}
 	}
 }
 
@@ -236,6 +333,29 @@ func TestForgetOrphans(t *testing.T) {
 	left := w.placement.Providers("", "", "")
 	if code != 0 || !strings.Contains(out, "removed provider lost") || w.devices() != 1 || len(left) != 3 {
 		t.Errorf("%d, providers %v\n%s%s", code, left, out, stderr)
+	}
+}
+
+// TestToolsMakeNoDatabase: a path that is wrong is said to be, and nothing is made of it.
+func TestToolsMakeNoDatabase(t *testing.T) {
+	t.Parallel()
+	w := newToolWorld(t)
+	missing := filepath.Join(t.TempDir(), "wrong.sqlite")
+	text, err := os.ReadFile(w.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, "[database]\nconnection = sqlite:///"+missing+"\n"...)
+	if err := os.WriteFile(w.file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"plan", "--hostname", toolHost}, {"forget-host", toolHost}} {
+		if code, _, stderr := w.run(args...); code != 1 || !strings.Contains(stderr, missing) {
+			t.Errorf("%v: %d %s", args, code, stderr)
+		}
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file was made: %v", err)
 	}
 }
 

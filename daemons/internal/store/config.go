@@ -30,6 +30,9 @@ type Config struct {
 	// Unsynced makes SQLite answer before its file is on the disk ([database]
 	// sqlite_synchronous = false): a power loss may undo or damage it.
 	Unsynced bool
+	// Existing is for a tool that must not make a database: a SQLite file that is not there is an error, and one that
+	// is keeps its journal mode.
+	Existing bool
 
 	// PoolSize is the number of idle connections kept ([database]
 	// max_pool_size). Zero means 5.

@@ -31,6 +31,21 @@ func (u dbURL) fileError(err error) error {
 	return &Error{"connect", Unavailable, reason}
 }
 
+// mustExist refuses a SQLite file that is not there: the engine would make it.
+func (u dbURL) mustExist() error {
+	if u.backend != "sqlite" || u.inMemory() {
+		return nil
+	}
+	path, err := u.file()
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return &Error{"connect", Unavailable, err}
+	}
+	return nil
+}
+
 // openable reports why a file, or the log that SQLite keeps beside it, cannot
 // be written.
 func openable(path string) error {

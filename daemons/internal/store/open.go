@@ -28,6 +28,8 @@ type Store struct {
 	log    *slog.Logger
 	fault  func(Point) error
 	writer chan struct{} // one token: the writer of an engine that has only one
+	// asFound: see Config.Existing.
+	asFound bool
 }
 
 // Open connects to the database and refuses it when its schema is not the one
@@ -50,7 +52,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // keepLog lets readers of a SQLite file go on beside its writer. The mode is
 // written into the file, so it waits until the file is known to be Cyborg's.
 func (s *Store) keepLog(ctx context.Context) error {
-	if s.d.name != "sqlite" {
+	if s.d.name != "sqlite" || s.asFound {
 		return nil
 	}
 	_, err := s.db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
@@ -74,6 +76,11 @@ func Connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Existing {
+		if err := u.mustExist(); err != nil {
+			return nil, err
+		}
+	}
 	d := dialects[u.backend]
 	db := sql.OpenDB(connector)
 	if u.inMemory() { // a second connection would be a second database
@@ -85,7 +92,7 @@ func Connect(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		db: sqlx.NewDb(db, d.driver), d: d, now: cfg.Now, log: cfg.Log, fault: cfg.Fault,
-		writer: make(chan struct{}, 1),
+		writer: make(chan struct{}, 1), asFound: cfg.Existing,
 	}
 	if err := s.firstConnection(ctx, cfg); err != nil {
 		return nil, errors.Join(u.fileError(err), db.Close())
