@@ -11,14 +11,22 @@ import (
 
 // Forgetter removes what a compute node that is gone for good left behind.
 type Forgetter struct {
-	Store     reconcile.Store
+	Store     ForgetStore
 	Placement reconcile.Placement
 	Providers Providers
 }
 
+// ForgetStore is the database as [Forgetter] needs it.
+type ForgetStore interface {
+	reconcile.Store
+	// RemoveHalfMade deletes the devices of a host that have no control path, which no report finds, and returns their
+	// uuids.
+	RemoveHalfMade(ctx context.Context, host string) ([]string, error)
+}
+
 // Forgotten is what was removed.
 type Forgotten struct {
-	Devices   []string // control paths
+	Devices   []string // control paths; the uuid of a device without one
 	Providers []string // names of providers without a row
 }
 
@@ -65,7 +73,20 @@ func (f Forgetter) Forget(ctx context.Context, host string, orphans bool) (Forgo
 			failed = errors.Join(failed, errors.New(p.String()))
 		}
 	}
-	return out, failed
+	if failed != nil {
+		return out, failed
+	}
+	return f.halfMade(ctx, host, out)
+}
+
+// halfMade removes what a Python conductor did not finish.
+func (f Forgetter) halfMade(ctx context.Context, host string, out Forgotten) (Forgotten, error) {
+	uuids, err := f.Store.RemoveHalfMade(ctx, host)
+	out.Devices = append(out.Devices, uuids...)
+	if err != nil {
+		err = fmt.Errorf("devices without a control path: %w", err)
+	}
+	return out, err
 }
 
 // held looks for anything that is somebody's, in the rows and in Placement.
@@ -112,7 +133,7 @@ func (f Forgetter) rows(ctx context.Context, host string) (out Forgotten, err er
 		}
 		out.Devices = append(out.Devices, have.Devices[i].ControlPath.Info)
 	}
-	return out, nil
+	return f.halfMade(ctx, host, out)
 }
 
 // orphans removes the providers without a row that the plan names.

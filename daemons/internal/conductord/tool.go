@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
 	"github.com/go-cyborg/cyborg/daemons/internal/config"
@@ -113,6 +115,12 @@ func (t *tool) plan(ctx context.Context, host string) error {
 		return err
 	}
 	if t.cfg.Bool("plan", "json") {
+		if p.Devices == nil {
+			p.Devices = []reconcile.DevicePlan{}
+		}
+		if p.Problems == nil {
+			p.Problems = []reconcile.Problem{}
+		}
 		out := json.NewEncoder(t.Stdout)
 		out.SetIndent("", "  ")
 		return out.Encode(p)
@@ -164,27 +172,37 @@ func writePlan(w io.Writer, p reconcile.Plan) error {
 	for i := range p.Devices {
 		d := &p.Devices[i]
 		if len(d.Steps) == 0 {
-			fmt.Fprintf(table, "%s\t%s\t-\n", d.Verdict, d.Device())
+			fmt.Fprintf(table, "%s\t%s\t-\n", d.Verdict, line(d.Device()))
 		}
 		for _, s := range d.Steps {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", d.Verdict, d.Device(), s)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", d.Verdict, line(d.Device()), line(s.String()))
 		}
 	}
 	for _, problem := range p.Problems {
-		fmt.Fprintf(table, "problem\t%s\t%s\n", problem.Device, problem)
+		fmt.Fprintf(table, "problem\t%s\t%s\n", line(problem.Device), line(problem.String()))
 	}
 	fmt.Fprintf(table, "unchanged\t%d\t-\n", p.Unchanged)
 	return table.Flush()
+}
+
+// line is a text as it may stand in a line of a table on a terminal.
+func line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // forget removes what a host left.
 func (t *tool) forget(ctx context.Context, host string) error {
 	gone, err := conductor.Forgetter{Store: t.store, Placement: t.placement, Providers: t.placement}.Forget(ctx, host, t.cfg.Bool("plan", "orphans"))
 	for _, d := range gone.Devices {
-		fmt.Fprintln(t.Stdout, "removed device", d)
+		fmt.Fprintln(t.Stdout, "removed device", line(d))
 	}
 	for _, name := range gone.Providers {
-		fmt.Fprintln(t.Stdout, "removed provider", name)
+		fmt.Fprintln(t.Stdout, "removed provider", line(name))
 	}
 	if err != nil {
 		return err

@@ -54,6 +54,7 @@ var cases = []testCase{
 	{"commit refuses to touch what is held", commitHeld},
 	{"remove a tree of deployables", removeTree},
 	{"remove keeps what is held", removeHeld},
+	{"remove what was half made", halfMade},
 	{"create requests", createRequests},
 	{"bind and unbind", bindAndUnbind},
 	{"bind refusals", bindRefusals},

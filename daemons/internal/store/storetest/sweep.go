@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/reconcile"
@@ -129,5 +131,29 @@ func healing(t *testing.T, target Target) {
 		if set, err := f.SetRequestProject(f.ctx, q.ID, "owner"); err != nil || set != want {
 			t.Errorf("time %d: %v, %v", i+1, set, err)
 		}
+	}
+}
+
+// halfMade: a Python conductor died while it created a device.
+func halfMade(t *testing.T, target Target) {
+	f := newFixture(t, target, nil)
+	whole := f.insert(f.device(1, 1))[0]
+	for _, host := range []string{f.host, f.host + "-other"} {
+		f.raw("INSERT INTO devices (uuid, type, vendor, model, hostname, status) VALUES ('%s', 'GPU', 'v', 'm', '%s', 'enabled')", uuid.NewString(), host)
+	}
+	f.raw("INSERT INTO deployables (uuid, name, num_accelerators, device_id) SELECT '%s', 'half', 1, id FROM devices WHERE hostname = '%s' AND id <> %d",
+		uuid.NewString(), f.host, whole.ID)
+	removed, err := f.RemoveHalfMade(f.ctx, f.host)
+	if err != nil || len(removed) != 1 {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if ds := f.inventory(); len(ds) != 1 || ds[0].UUID != whole.UUID {
+		t.Errorf("left %+v", ds)
+	}
+	if n := f.rawString("SELECT COUNT(*) FROM devices WHERE hostname = '%s-other'", f.host); n != "1" {
+		t.Errorf("%s devices of the other host", n)
+	}
+	if removed, err = f.RemoveHalfMade(f.ctx, f.host); err != nil || len(removed) != 0 {
+		t.Errorf("removed again %v, %v", removed, err)
 	}
 }
