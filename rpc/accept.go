@@ -30,6 +30,9 @@ func newAcceptor(base context.Context, s *Server) *acceptor {
 
 // Listening implements [Receiver].
 func (a *acceptor) Listening(up bool) {
+	if up {
+		a.replies.renewed()
+	}
 	if a.up.Swap(up) != up && a.cfg.Ready != nil {
 		a.cfg.Ready(up)
 	}
@@ -51,7 +54,9 @@ func (a *acceptor) Deliver(ctx context.Context, d Delivery) {
 		return
 	}
 	if a.seen.has(q.wire.UniqueID) {
-		a.drop(q, d, EventDuplicate, "request dropped: it was run already")
+		if a.drop(q, d, EventDuplicate, "request dropped: it was run already") {
+			a.replies.repeat(q.wire.UniqueID)
+		}
 		return
 	}
 	if !a.workers.acquire(ctx) {
@@ -70,11 +75,11 @@ func (a *acceptor) Deliver(ctx context.Context, d Delivery) {
 	a.workers.run(q)
 }
 
-func (a *acceptor) drop(q *incoming, d Delivery, kind EventKind, message string) {
+// drop acknowledges a request that is not run and reports whether that succeeded. Otherwise it comes again, and is dropped again.
+func (a *acceptor) drop(q *incoming, d Delivery, kind EventKind, message string) bool {
 	a.log.Info(message, "message_id", q.wire.MsgID, "unique_id", q.wire.UniqueID)
 	a.observe(Event{Kind: kind, Link: a.cfg.Target.Topic, MessageID: q.wire.MsgID})
-	// An error means that it comes again, and is dropped again.
-	_ = d.Settle(true)
+	return d.Settle(true) == nil
 }
 
 // refuse rejects a message that cannot be read, and answers the sender if it can be told who that is.

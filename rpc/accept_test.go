@@ -37,6 +37,67 @@ func TestDuplicates(t *testing.T) {
 	})
 }
 
+// breakable is a tap that loses its connection when told to.
+type breakable struct {
+	*tap
+	lose chan struct{}
+}
+
+func (b *breakable) Listen(ctx context.Context, _ rpc.Source, r rpc.Receiver) error {
+	r.Listening(true)
+	defer r.Listening(false)
+	for {
+		select {
+		case <-b.lose:
+			r.Listening(false)
+			r.Listening(true)
+		case d := <-b.inbox:
+			r.Deliver(ctx, d)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// TestRepeatedRequestGetsItsAnswer: a request that comes again after a loss is not run again, but its reply may have been lost
+// with the broker, so that is sent again; without a loss it is not, as in Python, nor while the request runs.
+func TestRepeatedRequestGetsItsAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bus := &breakable{tap: newTap(), lose: make(chan struct{})}
+		var ran atomic.Int32
+		serveOn(t, bus, rpc.ServerConfig{Endpoints: []*rpc.Endpoint{handling("ping", func(context.Context) (string, error) {
+			ran.Add(1)
+			pause(time.Second)
+			return "pong", nil
+		})}})
+		body := request("ping", "1", "")
+		deliver := func(when string, want int) {
+			t.Helper()
+			same(t, "settled "+when, []bool{true}, bus.deliver(rpc.Delivery{Body: body}).all())
+			same(t, "answers "+when, want, len(bus.sent))
+		}
+		deliver("at first", 0)
+		bus.lose <- struct{}{}
+		deliver("while it runs", 0)
+		pause(2 * time.Second)
+		deliver("without a loss since", 1)
+		bus.lose <- struct{}{}
+		deliver("after a loss", 2)
+		first, again := <-bus.sent, <-bus.sent
+		if first.To != again.To || !bytes.Equal(first.Body, again.Body) || !again.Resend {
+			t.Errorf("%v %s\n%v %s", first.To, first.Body, again.To, again.Body)
+		}
+		same(t, "runs", int32(1), ran.Load())
+		body = request("ping", "2", `, "_unique_id": null`)
+		deliver("without an id", 0)
+		bus.lose <- struct{}{}
+		deliver("without an id", 0)
+		pause(2 * time.Second)
+		same(t, "answers without an id", 2, len(bus.sent))
+	})
+}
+
 // TestNotRunUnlessAcknowledged: when the acknowledgement fails the broker gives the request to somebody else, maybe to us
 // again, and then it is no repetition.
 func TestNotRunUnlessAcknowledged(t *testing.T) {

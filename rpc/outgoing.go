@@ -162,7 +162,8 @@ func (o *outgoing) completed(err error) {
 }
 
 // again sends a call of an idempotent method once more after the connection was lost: a broker that restarted may have
-// lost the confirmed request. The copy has the same ids, so a server that runs the request already drops it.
+// lost the confirmed request. The copy has the same ids, so a server that runs the request already drops it, and one that
+// has answered gives the answer again.
 func (o *outgoing) again(ctx context.Context) {
 	deadline, _ := ctx.Deadline()
 	if o.message.TTL = time.Until(deadline); o.message.TTL > 0 {

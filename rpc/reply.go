@@ -31,7 +31,7 @@ func (a *acceptor) reply(q *incoming, r wire.Reply) {
 			return
 		}
 	}
-	a.replies.send(&pendingReply{sender: a.replies, queue: q.wire.ReplyQueue, id: r.MsgID, body: body})
+	a.replies.send(q.wire.UniqueID, answer{queue: q.wire.ReplyQueue, id: r.MsgID, body: body})
 }
 
 // replySender delivers replies. A reply whose queue does not exist, because its client is reconnecting or gone, is tried
@@ -45,6 +45,7 @@ type replySender struct {
 	retrying map[*pendingReply]*time.Timer
 	bytes    int                  // of the bodies of retrying
 	dead     map[string]time.Time // queues that did not exist for a whole window, and until when they are ignored
+	answers  answers
 	closing  bool
 	done     chan struct{}
 }
@@ -64,8 +65,28 @@ type pendingReply struct {
 	replaced  bool      // by a failure: the answer itself was too large
 }
 
-func (s *replySender) send(p *pendingReply) {
+// repeat sends the reply to a request that comes again, if that may be lost. If the request still runs, its reply is to come.
+func (s *replySender) repeat(unique string) {
 	s.mu.Lock()
+	x, lost := s.answers.lost(unique)
+	s.mu.Unlock()
+	if lost {
+		s.send("", x)
+	}
+}
+
+// renewed is told when listening begins.
+func (s *replySender) renewed() {
+	s.mu.Lock()
+	s.answers.age++
+	s.mu.Unlock()
+}
+
+// send sends a reply and keeps it for a while under the unique id of its request.
+func (s *replySender) send(unique string, x answer) {
+	p := &pendingReply{sender: s, queue: x.queue, id: x.id, body: x.body}
+	s.mu.Lock()
+	s.answers.add(unique, x)
 	if until, ok := s.dead[p.queue]; ok {
 		if time.Now().Before(until) {
 			s.mu.Unlock()
