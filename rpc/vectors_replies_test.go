@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,7 +82,8 @@ func (v *vectors) replyAcceptance(t *testing.T) {
 func (c replyCase) check(t *testing.T, script []string) {
 	bus := newTap()
 	client := rpc.NewClient(bus, rpc.ClientConfig{Timeout: 2 * time.Second})
-	go func() {
+	var peer sync.WaitGroup // which goes on after the reply that counts
+	peer.Go(func() {
 		var r wire.Request
 		if err := r.Decode((<-bus.sent).Body); err != nil {
 			t.Error(err)
@@ -89,9 +91,10 @@ func (c replyCase) check(t *testing.T, script []string) {
 		for _, line := range script {
 			bus.deliver(scripted(t, strings.ReplaceAll(line, "ID", r.MsgID)))
 		}
-	}()
+	})
 	result, err := rpc.NewMethod[struct{}, json.RawMessage]("m", "1.0").Call(t.Context(), rpc.Remote{Client: client, Target: rpc.Target{Topic: "t"}}, struct{}{})
 	c.compare(t, result, err)
+	peer.Wait()
 	if err := client.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
