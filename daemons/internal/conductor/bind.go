@@ -54,12 +54,12 @@ func (m *Manager) step(ctx context.Context, r arq.Request) error {
 	return m.cfg.Agents.CreateVGPUMdev(ctx, r.Hostname, args)
 }
 
-// finish records how the step of a bind ended. Whether one that ran out of time took effect nobody knows: its handle
-// stays with the request until it is unbound.
+// finish records how the step of a bind ended. Whether one that ran out of time, or was cut short, took effect nobody
+// knows: its handle stays with the request until it is unbound.
 func (m *Manager) finish(ctx context.Context, r arq.Request, stepErr error, bitstream string) (arq.Request, error) {
 	outcome := arq.Outcome{Event: arq.EventStepDone, BitstreamID: bitstream}
 	switch {
-	case errors.Is(stepErr, context.DeadlineExceeded):
+	case errors.Is(stepErr, context.DeadlineExceeded), errors.Is(stepErr, context.Canceled):
 		outcome.Event = arq.EventStepTimedOut
 	case stepErr != nil:
 		outcome.Event = arq.EventStepFailed

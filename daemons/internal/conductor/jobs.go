@@ -68,9 +68,17 @@ func (j *jobs) close(ctx context.Context) error {
 	}
 }
 
-// programAll programs for the requests that are BindStarted, several at a time, then tells Nova of all requests of
-// the patch as they are committed.
+// programAll programs for the requests that are BindStarted, then tells Nova of all requests of the patch as they are
+// committed.
 func (m *Manager) programAll(ctx context.Context, requests []arq.Request) {
+	m.programEach(ctx, requests)
+	if err := m.notifyCommitted(context.WithoutCancel(ctx), requests); err != nil {
+		m.log.Error("nova was not told of binds", "instance", requests[0].InstanceUUID, "error", err)
+	}
+}
+
+// programEach programs for the requests that are BindStarted, several at a time.
+func (m *Manager) programEach(ctx context.Context, requests []arq.Request) {
 	var group sync.WaitGroup
 	for _, r := range requests {
 		if r.State != arq.BindStarted {
@@ -93,9 +101,6 @@ func (m *Manager) programAll(ctx context.Context, requests []arq.Request) {
 		})
 	}
 	group.Wait()
-	if err := m.notifyCommitted(context.WithoutCancel(ctx), requests); err != nil {
-		m.log.Error("nova was not told of binds", "instance", requests[0].InstanceUUID, "error", err)
-	}
 }
 
 // notifyCommitted tells Nova of requests by the states of their rows. Those that are gone are told as they were.

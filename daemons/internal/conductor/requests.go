@@ -92,7 +92,7 @@ func scope(ctx context.Context) *string {
 }
 
 // arqApplyPatch binds and unbinds in the order of the patches. The first error stops the later ones; then Nova is
-// told nothing, as in Cyborg 17. Where programming is owed the answer does not wait for it: Nova is told of the whole
+// told nothing, as in Cyborg 17, and what was begun before goes on. Where programming is owed the answer does not wait for it: Nova is told of the whole
 // patch when it is done.
 func (m *Manager) arqApplyPatch(ctx context.Context, a cyborgrpc.ARQApplyPatchArgs) error {
 	var bound []arq.Request
@@ -101,6 +101,9 @@ func (m *Manager) arqApplyPatch(ctx context.Context, a cyborgrpc.ARQApplyPatchAr
 		r, err := m.patch(ctx, patch, a.ValidFields[patch.UUID])
 		switch {
 		case err != nil:
+			if owed { // nobody waits for it but the rows
+				m.jobs.start(ctx, m.cfg.BindTimeout, func(ctx context.Context) { m.programEach(ctx, bound) })
+			}
 			return err
 		case patch.Binds():
 			bound = append(bound, r)

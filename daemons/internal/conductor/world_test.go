@@ -58,6 +58,8 @@ type agents struct {
 	err   error
 	// during, if set, is called in the middle of every call.
 	during func()
+	// programs, if set, is how a programming ends.
+	programs func(context.Context) (bool, error)
 }
 
 func (a *agents) call(what, host string, args cyborgrpc.MdevArgs) error {
@@ -78,7 +80,10 @@ func (a *agents) RemoveVGPUMdev(_ context.Context, host string, args cyborgrpc.M
 	return a.call("remove", host, args)
 }
 
-func (a *agents) FPGAProgram(_ context.Context, host string, args cyborgrpc.FPGAProgramArgs) (bool, error) {
+func (a *agents) FPGAProgram(ctx context.Context, host string, args cyborgrpc.FPGAProgramArgs) (bool, error) {
+	if a.programs != nil {
+		return a.programs(ctx)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calls = append(a.calls, "program "+host+" "+args.BitstreamUUID+" "+args.DriverName+" "+string(args.ControlpathID.CpidInfo))
