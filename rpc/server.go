@@ -15,6 +15,9 @@ const (
 	defaultReplyRetry = 60 * time.Second
 	// drainGrace is how long handlers have to return after their contexts were cancelled.
 	drainGrace = time.Second
+	// replyDrain is how long replies may take once all handlers have returned. A broker that does not take them must not
+	// hold up the end of a service for long: it confirms within milliseconds, or not at all.
+	replyDrain = 2 * time.Second
 )
 
 // ServerConfig configures a [Server].
@@ -44,7 +47,8 @@ type ServerConfig struct {
 	// callers wait.
 	ReplyRetry time.Duration
 	// Drain is how long Run waits for running requests when it stops; 0 means 60 s (graceful_shutdown_timeout). Then the
-	// contexts of the handlers are cancelled.
+	// contexts of the handlers are cancelled. What the broker has not taken of the replies 2 s after the last handler has
+	// returned is given up.
 	Drain time.Duration
 	// Ready is told whenever the server begins or ceases to consume.
 	Ready func(up bool)
@@ -134,8 +138,9 @@ func (s *Server) drain(a *acceptor, stop context.CancelFunc) error {
 	case <-a.replies.close():
 		return nil
 	case <-deadline.C:
-		return errors.New("rpc server: replies were still to be sent when the time to drain was over")
+	case <-time.After(replyDrain):
 	}
+	return errors.New("rpc server: replies were still to be sent when the time to drain was over: the broker does not take them")
 }
 
 func (s *Server) observe(e Event) {

@@ -20,6 +20,10 @@ var (
 // the same host.
 const healthy = 2 * time.Second
 
+// farewell is how long a link may take to wind up. What it does then is only polite: a broker that does not answer must not
+// hold up the end of a service.
+const farewell = 2 * time.Second
+
 // session does a link's job on a connection. It calls ready when everything is declared and returns when the connection is
 // lost, with the reason, or when ctx ended and the job is wound up, with nil.
 type session func(ctx context.Context, c *conn, ready func()) error
@@ -76,6 +80,16 @@ func (l *link) once(ctx context.Context, host Host, reset func()) (up time.Durat
 		l.say(ctx, host, "cannot connect to the broker", err)
 		return 0, err
 	}
+	over := make(chan struct{})
+	defer close(over)
+	stop := context.AfterFunc(ctx, func() { // ends with once
+		select {
+		case <-over:
+		case <-time.After(farewell):
+			c.socket.Close()
+		}
+	})
+	defer stop()
 	var since time.Time
 	err = l.session(ctx, c, func() {
 		since = time.Now()

@@ -138,7 +138,7 @@ func (t *Transport) transientName(prefix string) string {
 	return fmt.Sprintf("%s%s:%s:%d", prefix, host, process, n)
 }
 
-// Close sends what is still waiting while the broker takes it, for at most the operation timeout, ends the listeners and
+// Close sends what is still waiting while the broker takes it, for at most 2 s, ends the listeners and
 // waits for every goroutine. It returns the cause if ctx ends first.
 func (t *Transport) Close(ctx context.Context) error {
 	t.mu.Lock()
@@ -174,7 +174,7 @@ func (t *Transport) awaitDrain(ctx context.Context, p *publisher) {
 	if p.link.health().State != StateUp {
 		return
 	}
-	timeout := time.NewTimer(t.config.OpTimeout)
+	timeout := time.NewTimer(min(farewell, t.config.OpTimeout))
 	defer timeout.Stop()
 	select {
 	case <-p.done:
