@@ -16,6 +16,10 @@ import (
 // stopLimit is how long a daemon that is told to stop may take, whatever the state of its connections.
 const stopLimit = 10 * time.Second
 
+type padArgs struct {
+	Pad string `json:"pad"`
+}
+
 // TestIntegrationStopWhileFrozen: a server and a client with calls in flight, on one transport with the default time limits,
 // end in time although nothing moves on their connections and nobody closed them.
 func TestIntegrationStopWhileFrozen(t *testing.T) {
@@ -39,15 +43,8 @@ func stopInTime(t *testing.T, url, topic string, breakIt func()) {
 	tr, err := amqp.Open(amqp.Config{URL: url, ControlExchange: "suite"})
 	must(t, err)
 	ep := rpc.NewEndpoint("", "1.0")
-	echo := rpc.NewMethod[struct {
-		Pad string `json:"pad"`
-	}, string]("echo", "1.0")
-	echo.Handle(ep, func(_ context.Context, a struct {
-		Pad string `json:"pad"`
-	},
-	) (string, error) {
-		return a.Pad, nil
-	})
+	echo := rpc.NewMethod[padArgs, string]("echo", "1.0")
+	echo.Handle(ep, func(_ context.Context, a padArgs) (string, error) { return a.Pad, nil })
 	up := make(chan bool, 10)
 	server, err := rpc.NewServer(tr, rpc.ServerConfig{
 		Target: rpc.Target{Topic: topic, Server: "h"}, Endpoints: []*rpc.Endpoint{ep}, Ready: func(u bool) { up <- u },
@@ -64,9 +61,7 @@ func stopInTime(t *testing.T, url, topic string, breakIt func()) {
 	for range 64 {
 		callers.Go(func() {
 			for err := error(nil); err == nil; answered.Add(1) {
-				_, err = echo.Call(context.Background(), rpc.Remote{Client: client, Target: rpc.Target{Topic: topic}}, struct {
-					Pad string `json:"pad"`
-				}{pad})
+				_, err = echo.Call(context.Background(), rpc.Remote{Client: client, Target: rpc.Target{Topic: topic}}, padArgs{pad})
 			}
 		})
 	}
