@@ -72,8 +72,8 @@ func (m *Manager) finish(ctx context.Context, r arq.Request, stepErr error, bits
 	return finished, err
 }
 
-// leave unbinds or deletes one request. The mediated device of a bound one is removed first: while the agent
-// cannot do that, the request stays as it is and the caller repeats.
+// leave unbinds or deletes one request. Its mediated device is removed first: while the agent cannot do that, the request
+// stays as it is and the caller repeats. There may be none: its bind was cut short, or the host started again.
 func (m *Manager) leave(ctx context.Context, current arq.Request, how arq.Leave) error {
 	defer m.busy.begin(string(how) + " of " + current.UUID)()
 	start := time.Now()
@@ -82,7 +82,7 @@ func (m *Manager) leave(ctx context.Context, current arq.Request, how arq.Leave)
 		if err != nil {
 			return err
 		}
-		if err := m.cfg.Agents.RemoveVGPUMdev(ctx, current.Hostname, args); err != nil {
+		if err := m.cfg.Agents.RemoveVGPUMdev(ctx, current.Hostname, args); err != nil && !errors.Is(err, cyborgrpc.ErrNoMdev) {
 			return err
 		}
 	}

@@ -287,7 +287,19 @@ func TestMediatedDevice(t *testing.T) {
 	if err := w.conductor.ARQApplyPatch(admin, cyborgrpc.ARQPatches{binding(uuid, "4")}, valid); err == nil || w.state(t, uuid) != arq.BindFailed {
 		t.Errorf("bound although the agent failed: %v, %s", err, w.state(t, uuid))
 	}
-	want := []string{"create " + hostname, "remove " + hostname, "remove " + hostname, "create " + hostname}
+	w.agents.err = nil
+	for _, p := range []cyborgrpc.ARQPatch{unbinding(uuid), binding(uuid, "4")} {
+		if err := w.conductor.ARQApplyPatch(admin, cyborgrpc.ARQPatches{p}, valid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.agents.err = &rpc.RemoteError{Class: cyborgrpc.ErrNoMdev} // the host started again
+	if err := w.conductor.ARQApplyPatch(admin, cyborgrpc.ARQPatches{unbinding(uuid)}, nil); err != nil || w.state(t, uuid) != arq.Unbound {
+		t.Errorf("still bound although the device is gone: %v, %s", err, w.state(t, uuid))
+	}
+	want := []string{
+		"create " + hostname, "remove " + hostname, "remove " + hostname, "create " + hostname, "create " + hostname, "remove " + hostname,
+	}
 	for i := range want {
 		want[i] += " 0000:25:00.4 nvidia-223"
 	}

@@ -127,14 +127,14 @@ func TestPlacementFaultAtEveryChange(t *testing.T) {
 	run := func(t *testing.T, transport func(http.RoundTripper) http.RoundTripper) (r *rig, s *crashScene, err error) {
 		t.Helper()
 		s = newCrashScene(t)
-		r = newRig(t, rigConfig{File: s.file, Placement: transport(placementtest.Client(s.h).Transport), Configure: func(c *conductor.Config) { c.PlacementWorkers = 1 }})
+		r = newRig(t, rigConfig{File: s.file, Placement: transport(placementtest.Client(s.placement).Transport), Configure: func(c *conductor.Config) { c.PlacementWorkers = 1 }})
 		return r, s, r.conductor.ReportData(as(t, true, ""), hostname, crashAfter())
 	}
 	r, s, err := run(t, func(next http.RoundTripper) http.RoundTripper { return next })
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := r.state(t, s.h)
+	want := r.state(t, s.placement)
 	for name, fault := range placementFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,13 +151,13 @@ func TestPlacementFaultAtEveryChange(t *testing.T) {
 					r.stop()
 					return
 				}
-				if others := disturbed(difference(want, r.state(t, s.h))); err == nil && len(others) > 1 {
+				if others := disturbed(difference(want, r.state(t, s.placement))); err == nil && len(others) > 1 {
 					t.Errorf("call %d (%s): several devices differ: %v", at, b.path, others)
 				}
 				if err := r.conductor.ReportData(as(t, true, ""), hostname, crashAfter()); err != nil {
 					t.Fatalf("call %d (%s): the next report: %v", at, b.path, err)
 				}
-				if diff := cmp.Diff(want, r.state(t, s.h)); diff != "" {
+				if diff := cmp.Diff(want, r.state(t, s.placement)); diff != "" {
 					t.Errorf("call %d (%s): %s", at, b.path, diff)
 				}
 				r.stop()

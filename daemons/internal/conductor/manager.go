@@ -25,6 +25,8 @@ type Requests interface {
 	// Begin binds a request: it allocates a handle and leads to Bound, or to BindStarted when a step outside the
 	// database is owed. A request that cannot be bound is recorded as BindFailed and its reason returned.
 	Begin(ctx context.Context, b arq.Bind) (arq.Request, error)
+	// StartProgramming notes that from now on nobody knows what the FPGA of a started bind carries, until Finish says.
+	StartProgramming(ctx context.Context, uuid string) error
 	// Finish records how the outside step of a bind ended.
 	Finish(ctx context.Context, uuid string, o arq.Outcome) (arq.Request, error)
 	// Release unbinds or deletes a request and settles its handle.

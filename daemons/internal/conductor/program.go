@@ -35,6 +35,9 @@ func (m *Manager) program(ctx context.Context, r arq.Request) (bitstream string,
 	if !json.Valid([]byte(d.ControlPath.Info)) {
 		return "", fmt.Errorf("cpid_info of device %s is no JSON: %s", d.UUID, d.ControlPath.Info)
 	}
+	if err := m.cfg.Store.StartProgramming(ctx, r.UUID); err != nil {
+		return "", err
+	}
 	done, err := m.cfg.Agents.FPGAProgram(ctx, r.Hostname, cyborgrpc.FPGAProgramArgs{
 		ControlpathID: cyborgrpc.ControlpathDict{
 			ID: d.ControlPath.ID, UUID: d.ControlPath.UUID, DeviceID: d.ID, CpidType: d.ControlPath.Type,

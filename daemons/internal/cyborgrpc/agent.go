@@ -20,6 +20,10 @@ var (
 	RemoveVGPUMdev = rpc.NewMethod[MdevArgs, rpc.Null]("remove_vgpu_mdev", "1.0")
 )
 
+// ErrNoMdev is the class of what an agent answers to remove_vgpu_mdev when there is no such mediated device: it opens
+// the device's file in sysfs without a look before.
+var ErrNoMdev = rpc.Class{Module: builtinsModule, Name: "FileNotFoundError"}
+
 // FPGAProgramArgs are the arguments of fpga_program.
 type FPGAProgramArgs struct {
 	ControlpathID ControlpathDict `json:"controlpath_id"`

@@ -55,6 +55,24 @@ func (s *Store) Finish(ctx context.Context, id string, o arq.Outcome) (arq.Reque
 	return q, nil
 }
 
+// StartProgramming notes that the FPGA of a started bind is about to be
+// programmed. Until [Store.Finish] names the image nobody knows what the
+// deployable carries, so its bitstream_id goes and a later bind programs it
+// again. A request that is not BindStarted is an [*arq.BadStateError].
+func (s *Store) StartProgramming(ctx context.Context, id string) error {
+	return s.write(ctx, "StartProgramming", func(t *tx) error {
+		q, err := t.lockOwner(ctx, id)
+		if err != nil {
+			return err
+		}
+		if q.State != arq.BindStarted {
+			return badState(q, arq.EventStepDone)
+		}
+		_, err = t.exec(ctx, "UPDATE deployables SET bitstream_id = NULL WHERE id = ?", q.DeployableID)
+		return err
+	})
+}
+
 // Release takes the handle from a request and unbinds or deletes it, in one
 // transaction. What becomes of the handle is [arq.Settle]'s decision: free, or
 // kept in use without an owner until its NVMe device has been erased.
@@ -111,14 +129,20 @@ func (t *tx) settle(ctx context.Context, q *arq.Request) (arq.Settlement, error)
 
 // free gives a request's handle back, unless another request names it too: the
 // peer can make such rows, and the other guest may be running. An NVMe device
-// that was allocated for the request is available again.
+// that was allocated for the request is available again, and off offer until
+// the next report: a report meanwhile may have offered it with all of its
+// inventory reserved, and would take that for done.
 func (t *tx) free(ctx context.Context, q *arq.Request) error {
 	if q.Handle == nil {
 		return nil
 	}
 	if q.Device.Type == arq.DeviceTypeNVMe {
-		if _, err := t.exec(ctx, "UPDATE devices SET device_state = 'available', updated_at = ? WHERE id = ? AND device_state = 'allocated'",
-			t.now(), q.Device.ID); err != nil {
+		n, err := t.exec(ctx, "UPDATE devices SET device_state = 'available', updated_at = ? WHERE id = ? AND device_state = 'allocated'",
+			t.now(), q.Device.ID)
+		if err == nil && n > 0 {
+			err = t.withdrawDevice(ctx, q.Device.ID)
+		}
+		if err != nil {
 			return err
 		}
 	}

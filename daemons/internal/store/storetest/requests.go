@@ -173,6 +173,39 @@ func bindSteps(t *testing.T, target Target) {
 	}
 }
 
+func programming(t *testing.T, target Target) {
+	f := newFixture(t, target, nil)
+	d := f.device(1, 1)
+	d.Deployables[0].BitstreamID = new("bitstream-1")
+	p := f.insert(d)[0].Deployables[0]
+	carries := func() string { return f.rawString("SELECT bitstream_id FROM deployables WHERE id = %d", p.ID) }
+	b := f.bindTo(f.requests(1)[0], p)
+	b.Program = arq.Program{BitstreamID: "bitstream-2"}
+	q, err := f.Begin(f.ctx, b)
+	f.ok(err)
+	if q.State != arq.BindStarted || carries() != "bitstream-1" {
+		t.Errorf("%s, carries %s", q.State, carries())
+	}
+	f.ok(f.StartProgramming(f.ctx, q.UUID))
+	if carries() != "NULL" {
+		t.Errorf("while it is programmed it is said to carry %s", carries())
+	}
+	_, err = f.Finish(f.ctx, q.UUID, arq.Outcome{Event: arq.EventStepFailed})
+	f.ok(err)
+	if carries() != "NULL" {
+		t.Errorf("after a failure it is said to carry %s", carries())
+	}
+	var bad *arq.BadStateError
+	if err := f.StartProgramming(f.ctx, q.UUID); !errors.As(err, &bad) || bad.Have != arq.BindFailed {
+		t.Errorf("programming for a request that has failed: %v", err)
+	}
+	b = f.bindTo(f.requests(1)[0], p)
+	b.Program = arq.Program{BitstreamID: "bitstream-1"}
+	if q, err = f.Begin(f.ctx, b); err != nil || q.State != arq.BindStarted {
+		t.Errorf("the image of before: %s, %v", q.State, err)
+	}
+}
+
 // nvmeDevice describes a clean NVMe device.
 func (f *fixture) nvmeDevice(n int) reconcile.Device {
 	d := f.device(n, 1)
@@ -218,6 +251,7 @@ func nvmeLife(t *testing.T, target Target) {
 	f.offer(f.inventory()[:1])
 	q, err = f.Begin(f.ctx, f.bindTo(f.requests(1)[0], p))
 	f.ok(err)
+	f.offer(f.inventory()[:1]) // as a report meanwhile does, with everything reserved in Placement
 	_, err = f.Finish(f.ctx, q.UUID, arq.Outcome{Event: arq.EventStepFailed})
 	f.ok(err)
 	f.wantDevice(true, reconcile.StateAvailable, false, "")

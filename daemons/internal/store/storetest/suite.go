@@ -59,6 +59,7 @@ var cases = []testCase{
 	{"bind and unbind", bindAndUnbind},
 	{"bind refusals", bindRefusals},
 	{"bind with an outside step", bindSteps},
+	{"programming", programming},
 	{"nvme life", nvmeLife},
 	{"nvme withdrawn in the middle of a bind", withdrawnMeanwhile},
 	{"a handle that two requests name stays in use", sharedHandle},
