@@ -11,63 +11,6 @@ import (
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 )
 
-// jobs are binds that go on after their patch was answered. They end with their time, or when the conductor stops:
-// a request that stays behind is ended by the sweep of any conductor.
-type jobs struct {
-	limit chan struct{} // one element for each that runs
-
-	mu     sync.Mutex
-	closed bool
-	ctx    context.Context // of every job
-	cancel context.CancelFunc
-	group  sync.WaitGroup
-}
-
-// start runs f in the background unless the conductor stops.
-func (j *jobs) start(ctx context.Context, timeout time.Duration, f func(context.Context)) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
-		return false
-	}
-	if j.ctx == nil {
-		j.ctx, j.cancel = context.WithCancel(context.Background())
-	}
-	job, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
-	stop := context.AfterFunc(j.ctx, cancel)
-	j.group.Go(func() {
-		defer cancel()
-		defer stop()
-		f(job)
-	})
-	return true
-}
-
-// close refuses further jobs and waits for those that run; when ctx ends first they are told to stop.
-func (j *jobs) close(ctx context.Context) error {
-	j.mu.Lock()
-	j.closed = true
-	cancel := j.cancel
-	j.mu.Unlock()
-	if cancel == nil {
-		return nil
-	}
-	defer cancel()
-	idle := make(chan struct{})
-	go func() {
-		j.group.Wait()
-		close(idle)
-	}()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		cancel()
-		<-idle
-		return ctx.Err()
-	}
-}
-
 // programAll programs for the requests that are BindStarted, then tells Nova of all requests of the patch as they are
 // committed.
 func (m *Manager) programAll(ctx context.Context, requests []arq.Request) {
@@ -77,8 +20,11 @@ func (m *Manager) programAll(ctx context.Context, requests []arq.Request) {
 	}
 }
 
-// programEach programs for the requests that are BindStarted, several at a time.
+// programEach programs for the requests that are BindStarted, several at a time and within the time for a patch. A request
+// that stays behind is ended by the sweep of any conductor.
 func (m *Manager) programEach(ctx context.Context, requests []arq.Request) {
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.BindTimeout)
+	defer cancel()
 	var group sync.WaitGroup
 	for _, r := range requests {
 		if r.State != arq.BindStarted {
@@ -87,8 +33,8 @@ func (m *Manager) programEach(ctx context.Context, requests []arq.Request) {
 		group.Go(func() {
 			defer m.busy.begin("programming for " + r.UUID)()
 			start := time.Now()
-			m.jobs.limit <- struct{}{}
-			defer func() { <-m.jobs.limit }()
+			m.programming <- struct{}{}
+			defer func() { <-m.programming }()
 			bitstream, err := m.program(ctx, r)
 			if errors.Is(err, context.Canceled) {
 				return // stopping: nobody knows how it ends; the sweep of any conductor ends the bind

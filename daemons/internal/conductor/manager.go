@@ -117,8 +117,10 @@ type Manager struct {
 	log  *slog.Logger
 	now  func() time.Time
 	runs runs
-	jobs jobs
+	jobs background // binds that go on after their patch was answered
 	busy inFlight
+
+	programming chan struct{} // one element for each FPGA that is being programmed
 }
 
 // New makes a conductor. It starts nothing.
@@ -141,8 +143,10 @@ func New(cfg Config) (*Manager, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, wire: cyborgrpc.NewWire(cfg.Registry), log: cfg.Logger, now: cfg.Now}
-	m.jobs.limit = make(chan struct{}, cfg.BindWorkers)
+	m := &Manager{
+		cfg: cfg, wire: cyborgrpc.NewWire(cfg.Registry), log: cfg.Logger, now: cfg.Now,
+		programming: make(chan struct{}, cfg.BindWorkers),
+	}
 	runner := &reconcile.Runner{Store: cfg.Store, Placement: cfg.Placement, Log: cfg.Logger, Parallel: cfg.PlacementWorkers}
 	m.runs.carryOut = (&reportRun{runner: runner, log: cfg.Logger, told: cfg.Retained, busy: &m.busy}).do
 	return m, nil
@@ -150,5 +154,5 @@ func New(cfg Config) (*Manager, error) {
 
 // Close waits for the report runs and binds that go on after their answer, or until ctx ends; no further one starts.
 func (m *Manager) Close(ctx context.Context) error {
-	return errors.Join(m.runs.close(ctx), m.jobs.close(ctx))
+	return errors.Join(m.runs.background.close(ctx), m.jobs.close(ctx))
 }

@@ -102,7 +102,7 @@ func (m *Manager) arqApplyPatch(ctx context.Context, a cyborgrpc.ARQApplyPatchAr
 		switch {
 		case err != nil:
 			if owed { // nobody waits for it but the rows
-				m.jobs.start(ctx, m.cfg.BindTimeout, func(ctx context.Context) { m.programEach(ctx, bound) })
+				m.jobs.start(ctx, func(ctx context.Context) { m.programEach(ctx, bound) })
 			}
 			return err
 		case patch.Binds():
@@ -114,7 +114,7 @@ func (m *Manager) arqApplyPatch(ctx context.Context, a cyborgrpc.ARQApplyPatchAr
 	case bound == nil:
 		return nil
 	case owed:
-		if m.jobs.start(ctx, m.cfg.BindTimeout, func(ctx context.Context) { m.programAll(ctx, bound) }) {
+		if m.jobs.start(ctx, func(ctx context.Context) { m.programAll(ctx, bound) }) {
 			return nil
 		}
 		return errClosing // the sweep of another conductor ends what was begun

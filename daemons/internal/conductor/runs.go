@@ -22,14 +22,11 @@ type carryOut func(ctx context.Context, host string, reported []cyborgrpc.Report
 // newer one's outcome. Between processes runs may
 // overlap: that is the store's business.
 type runs struct {
-	carryOut carryOut
+	carryOut   carryOut
+	background background // the runs of all hosts
 
-	mu     sync.Mutex
-	hosts  map[string]*hostRuns
-	ctx    context.Context // of every run; ends when close gives up waiting
-	cancel context.CancelFunc
-	closed bool
-	group  sync.WaitGroup
+	mu    sync.Mutex
+	hosts map[string]*hostRuns
 }
 
 type hostRuns struct {
@@ -77,21 +74,21 @@ func (s *runs) submit(ctx context.Context, host string, reported []cyborgrpc.Rep
 func (s *runs) join(ctx context.Context, host string, reported []cyborgrpc.ReportedDevice) (*run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil, errClosing
-	}
-	if s.hosts == nil {
-		s.hosts = map[string]*hostRuns{}
-		s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	}
 	h := s.hosts[host]
 	switch {
 	case h == nil:
 		h = &hostRuns{current: newRun(reported)}
+		r := h.current
+		if !s.background.start(ctx, func(ctx context.Context) { s.work(ctx, host, h) }) {
+			return nil, errClosing
+		}
+		if s.hosts == nil {
+			s.hosts = map[string]*hostRuns{}
+		}
 		s.hosts[host] = h
-		s.group.Add(1)
-		go s.work(host, h)
-		return h.current, nil
+		return r, nil
+	case s.background.closing():
+		return nil, errClosing
 	case h.waiting == nil && reflect.DeepEqual(h.current.reported, reported):
 		return h.current, nil
 	case h.waiting == nil:
@@ -103,10 +100,9 @@ func (s *runs) join(ctx context.Context, host string, reported []cyborgrpc.Repor
 }
 
 // work carries out the runs of one host until none waits.
-func (s *runs) work(host string, h *hostRuns) {
-	defer s.group.Done()
+func (s *runs) work(ctx context.Context, host string, h *hostRuns) {
 	for r := h.current; r != nil; r = s.next(host, h) {
-		r.err = s.carryOut(s.ctx, host, r.reported, r.durable)
+		r.err = s.carryOut(ctx, host, r.reported, r.durable)
 		close(r.done)
 	}
 }
@@ -119,30 +115,4 @@ func (s *runs) next(host string, h *hostRuns) *run {
 		delete(s.hosts, host)
 	}
 	return h.current
-}
-
-// close refuses further reports and waits for the running ones. When ctx ends first they are told to stop, which
-// they do between two writes, and its error is returned.
-func (s *runs) close(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	cancel := s.cancel
-	s.mu.Unlock()
-	if cancel == nil {
-		return nil
-	}
-	defer cancel()
-	idle := make(chan struct{})
-	go func() {
-		s.group.Wait()
-		close(idle)
-	}()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		cancel()
-		<-idle
-		return ctx.Err()
-	}
 }

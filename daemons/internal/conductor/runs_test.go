@@ -48,7 +48,7 @@ func TestRunsOfOneHostAreCoalesced(t *testing.T) {
 		if len(carried) != 2 || carried[0] != 0 || carried[1] != 3 {
 			t.Errorf("carried out %v, want the first and the last", carried)
 		}
-		if err := s.close(t.Context()); err != nil {
+		if err := s.background.close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -90,7 +90,7 @@ func TestTheSameReportJoins(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := s.close(t.Context()); err != nil {
+		if err := s.background.close(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if carried != 2 {
@@ -150,7 +150,7 @@ func TestReplyBudget(t *testing.T) {
 				if took := time.Since(began); took != tt.answered || !errors.Is(err, tt.err) {
 					t.Errorf("answered %v after %s, want %v after %s", err, took, tt.err, tt.answered)
 				}
-				if err := s.close(t.Context()); err != nil || !finished {
+				if err := s.background.close(t.Context()); err != nil || !finished {
 					t.Errorf("close() = %v, finished %t", err, finished)
 				}
 			})
@@ -174,7 +174,7 @@ func TestCallerGone(t *testing.T) {
 		}
 		closing, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if err := s.close(closing); !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.background.close(closing); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("close() = %v", err)
 		}
 		if err := s.submit(t.Context(), "h", nil, time.Minute); !errors.Is(err, errClosing) {
