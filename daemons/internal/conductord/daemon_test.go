@@ -2,6 +2,7 @@ package conductord_test
 
 import (
 	"bytes"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,36 @@ func TestMalformedConfiguration(t *testing.T) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
 		})
+	}
+}
+
+// TestForeignDatabase: an embedded database that is not Cyborg's is left as it is, the daemon stops and lets go of it.
+func TestForeignDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "c.sqlite")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE guests (id INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, stderr := run(t, dir, "[DEFAULT]\nhost = h\ntransport_url = rabbit://u:p@127.0.0.1:1/\n[database]\nconnection = sqlite:///"+file+"\n")
+	if code != 1 || !strings.Contains(stderr, "[database] connection") || !strings.Contains(stderr, "guests") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, fd := range open {
+		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && strings.HasPrefix(to, file) {
+			t.Errorf("%s is still open", to)
+		}
 	}
 }
 

@@ -28,7 +28,10 @@ func openStore(ctx context.Context, cfg *config.Config, log *slog.Logger) (*stor
 	if err != nil {
 		return nil, databaseError(cfg, err)
 	}
-	return db, databaseError(cfg, db.Upgrade(ctx, ""))
+	if err := db.Upgrade(ctx, ""); err != nil {
+		return nil, errors.Join(databaseError(cfg, err), db.Close())
+	}
+	return db, nil
 }
 
 func databaseError(cfg *config.Config, err error) error {
