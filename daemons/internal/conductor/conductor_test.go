@@ -329,6 +329,40 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// TestIncompleteProfile: what the object of Cyborg 17 cannot do without is refused as there; a profile of no groups is none
+// of its business.
+func TestIncompleteProfile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, tt := range map[string]struct {
+		profile cyborg.DeviceProfile
+		class   string
+		text    string
+	}{
+		"no name":            {cyborg.DeviceProfile{Groups: ovo.Of([]any{})}, "ObjectActionError", "Object action create failed because: name is required"},
+		"no groups":          {cyborg.DeviceProfile{Name: ovo.Of("a")}, "DeviceProfileGroupsExpected", "DeviceProfile needs groups field."},
+		"neither":            {cyborg.DeviceProfile{}, "ObjectActionError", "Object action create failed because: name is required"},
+		"an empty groups":    {cyborg.DeviceProfile{Name: ovo.Of("b"), Groups: ovo.Of([]any{})}, "", ""},
+		"a name of no chars": {cyborg.DeviceProfile{Name: ovo.Of(""), Groups: ovo.Of([]any{})}, "", ""},
+	} {
+		_, err := w.conductor.DeviceProfileCreate(as(t, true, ""), &tt.profile)
+		if tt.class == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		remote, ok := errors.AsType[*rpc.RemoteError](err)
+		if !ok || remote.Class.Name != tt.class || remote.Class.Module != cyborgrpc.Module || remote.Message != tt.text || remote.Code() != 500 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	profiles, err := w.store.Profiles(t.Context())
+	if err != nil || len(profiles) != 2 {
+		t.Errorf("%d profiles are stored: %v", len(profiles), err)
+	}
+}
+
 // TestNothingElseIsCallable: neither methods of the manager nor undeclared methods of objects.
 func TestNothingElseIsCallable(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/nova"
@@ -22,22 +23,17 @@ func expected(err error) error {
 	var noRoot *reconcile.NoRootError
 	switch {
 	case errors.As(err, &noRoot): // agents of Cyborg 17 log the text
-		return raise("PlacementResourceProviderNotFound", 404, "resource_provider", noRoot.Host,
-			"Placement resource provider not found: "+noRoot.Host+".")
+		return raise("PlacementResourceProviderNotFound", 404, "Placement resource provider not found: "+noRoot.Host+".",
+			"resource_provider", noRoot.Host)
 	case errors.As(err, &refused):
-		return &rpc.RemoteError{
-			Class: rpc.Class{Module: cyborgrpc.Module, Name: "InvalidAPIResponse"}, Message: refused.Error(),
-			Kwargs: map[string]json.RawMessage{
-				"code": json.RawMessage("400"), "service": json.RawMessage(`"Nova"`),
-				"api": json.RawMessage(`"os-server-external-events"`), "msg": text(refused.Detail),
-			},
-		}
+		return raise("InvalidAPIResponse", 400, refused.Error(),
+			"service", "Nova", "api", "os-server-external-events", "msg", refused.Detail)
 	case errors.As(err, &duplicate) && duplicate.Key == "name":
-		return raise("DuplicateDeviceProfileName", 409, "name", duplicate.Value,
-			fmt.Sprintf("A device_profile with name %s already exists.", duplicate.Value))
+		return raise("DuplicateDeviceProfileName", 409, fmt.Sprintf("A device_profile with name %s already exists.", duplicate.Value),
+			"name", duplicate.Value)
 	case errors.As(err, &duplicate):
-		return raise("DeviceProfileAlreadyExists", 500, "uuid", duplicate.Value,
-			fmt.Sprintf("DeviceProfile with uuid %s already exists.", duplicate.Value))
+		return raise("DeviceProfileAlreadyExists", 500, fmt.Sprintf("DeviceProfile with uuid %s already exists.", duplicate.Value),
+			"uuid", duplicate.Value)
 	case errors.As(err, &engine) && engine.Kind == store.Referenced:
 		return &rpc.RemoteError{
 			Class:   rpc.Class{Module: "oslo_db.exception", Name: "DBReferenceError"},
@@ -47,10 +43,12 @@ func expected(err error) error {
 	return err
 }
 
-// raise is an exception of Cyborg's own module with one keyword beside its code.
-func raise(class string, code int, key, value, message string) error {
+// raise is an exception of Cyborg's own module, with keywords beside its code.
+func raise(class string, code int, message string, keywords ...string) error {
 	kwargs := map[string]json.RawMessage{"code": json.RawMessage(fmt.Sprint(code))}
-	kwargs[key] = text(value)
+	for pair := range slices.Chunk(keywords, 2) {
+		kwargs[pair[0]] = text(pair[1])
+	}
 	return &rpc.RemoteError{Class: rpc.Class{Module: cyborgrpc.Module, Name: class}, Message: message, Kwargs: kwargs}
 }
 

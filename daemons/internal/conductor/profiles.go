@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/cyborgrpc"
 	"github.com/go-cyborg/cyborg/daemons/internal/store"
 	"github.com/go-cyborg/cyborg/ovo"
@@ -12,8 +11,11 @@ import (
 )
 
 func (m *Manager) deviceProfileCreate(ctx context.Context, a cyborgrpc.DeviceProfileArgs) (json.RawMessage, error) {
-	if !a.Profile.Groups.IsSet() {
-		return nil, &arq.GroupError{Group: -1, Reason: "DeviceProfile needs groups field.", WrongType: true}
+	switch { // what is there is stored; the rules of names and groups are the API's
+	case !a.Profile.Name.IsSet():
+		return nil, raise("ObjectActionError", 500, "Object action create failed because: name is required", "action", "create", "reason", "name is required")
+	case !a.Profile.Groups.IsSet():
+		return nil, raise("DeviceProfileGroupsExpected", 500, "DeviceProfile needs groups field.")
 	}
 	groups, err := cyborgrpc.GroupsOf(a.Profile.Groups.Value())
 	if err != nil {
