@@ -63,7 +63,7 @@ func (r *Runner) ApplyThen(ctx context.Context, p Plan, durable func()) Result {
 	}
 	res.Retained += len(run.kept)
 	res.Problems = append(slices.Clone(problems), run.problems...)
-	r.report(res)
+	r.report(&res, &p, len(problems))
 	return res
 }
 

@@ -28,6 +28,7 @@ func Diff(have Inventory, want []Device, tree Tree) Plan {
 	d.stored()
 	d.added()
 	d.orphans()
+	d.plan.frozen = d.frozen()
 	return d.plan
 }
 
@@ -312,6 +313,29 @@ func (d *differ) owner(w *Device, number int) (Problem, bool) {
 		d.owners[strings.ToLower(w.Deployables[k].Name)] = number
 	}
 	return Problem{}, true
+}
+
+// frozen lists the control paths of the devices that stubs keep from being
+// compared; nil when there is none.
+func (d *differ) frozen() map[string]bool {
+	var all map[string]bool
+	add := func(info string) {
+		if all == nil {
+			all = map[string]bool{}
+		}
+		all[info] = true
+	}
+	for j, stub := range d.stub {
+		if stub {
+			add(d.have.Devices[j].ControlPath.Info)
+		}
+	}
+	for i := range d.want {
+		if d.want[i].Stub || d.stubs[i] {
+			add(d.want[i].ControlPath.Info)
+		}
+	}
+	return all
 }
 
 // info is the control path of the device with a number of [differ.owner].

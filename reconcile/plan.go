@@ -26,7 +26,8 @@ type Plan struct {
 	want    []Device // the report, for another look after a conflict
 	tree    Tree
 	refused []Problem
-	waiting map[key]bool // devices that want a name or a function of another row
+	frozen  map[string]bool // control paths, as stored and as reported, of devices that were not compared
+	waiting map[key]bool    // devices that want a name or a function of another row
 }
 
 // DevicePlan is what has to be done for one device. Nothing in it refers to

@@ -27,8 +27,8 @@ type Runner struct {
 	Parallel int
 
 	mu       sync.Mutex
-	problems map[string]map[Problem]struct{} // by host, as last logged
-	written  map[string]lastWrite            // by provider uuid
+	problems map[string]map[Problem]origin // by host, as last logged
+	written  map[string]lastWrite          // by provider uuid
 }
 
 // lastWrite is what this process last wrote to a provider. It saves repeating
@@ -78,34 +78,6 @@ func (r *Runner) Plan(ctx context.Context, host string, want []Device) (Plan, er
 		return Plan{}, err
 	}
 	return Diff(have, want, tree), nil
-}
-
-// report logs what changed in a host's problems since the last run.
-func (r *Runner) report(res Result) {
-	now := make(map[Problem]struct{}, len(res.Problems))
-	for _, p := range res.Problems {
-		now[p] = struct{}{}
-	}
-	r.mu.Lock()
-	before := r.problems[res.Host]
-	if r.problems == nil {
-		r.problems = map[string]map[Problem]struct{}{}
-	}
-	r.problems[res.Host] = now
-	r.mu.Unlock()
-	if r.Log == nil {
-		return
-	}
-	for _, p := range res.Problems {
-		if _, ok := before[p]; !ok {
-			r.Log.Warn("inventory problem", "host", p.Host, "reason", string(p.Reason), "device", p.Device, "problem", p.String())
-		}
-	}
-	for p := range before {
-		if _, ok := now[p]; !ok {
-			r.Log.Info("inventory problem solved", "host", p.Host, "reason", string(p.Reason), "device", p.Device)
-		}
-	}
 }
 
 func (r *Runner) remember(uuid string, w lastWrite) {

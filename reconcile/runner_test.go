@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 
@@ -327,23 +325,6 @@ func TestInsertIsolatesTheDeviceAtFault(t *testing.T) {
 	}
 	if got := reasons(res); len(got) != 1 || got[0] != reconcile.ReasonDatabase || res.Problems[0].Device != bad {
 		t.Errorf("problems %v", res.Problems)
-	}
-}
-
-// TestProblemsAreLoggedOncePerChange: what stays wrong is said once.
-func TestProblemsAreLoggedOncePerChange(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var b strings.Builder
-	w.runner.Log = slog.New(slog.NewTextHandler(&b, nil))
-	broken := reported(0, num(-1))
-	for range 3 {
-		w.report(t, broken)
-	}
-	w.report(t, vf(0))
-	w.report(t, broken)
-	if warnings, solved := strings.Count(b.String(), "level=WARN"), strings.Count(b.String(), "solved"); warnings != 2 || solved != 1 {
-		t.Errorf("%d warnings, %d solved:\n%s", warnings, solved, b.String())
 	}
 }
 
