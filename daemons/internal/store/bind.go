@@ -24,8 +24,7 @@ type target struct {
 	Hostname    string     `db:"hostname"`
 }
 
-// candidates bounds how many free handles one look returns. A loser of a race
-// picks another of them at random instead of meeting the same row again.
+// candidates bounds how many free handles one look returns.
 const candidates = 32
 
 // Begin binds a request: one transaction looks the deployable up by its offer,
@@ -203,7 +202,9 @@ func (t *tx) allocate(ctx context.Context, deployable int64) (*arq.Handle, error
 		if err != nil || len(free) == 0 {
 			return nil, err
 		}
-		for _, i := range rand.Perm(len(free)) {
+		// From a random one upwards: losers do not all meet at the next row, and on MySQL, where a loser keeps the lock
+		// of a row that it did not get, they wait for each other in one direction only.
+		for i := rand.IntN(len(free)); i < len(free); i++ {
 			n, err := t.exec(ctx, "UPDATE attach_handles SET in_use = TRUE, updated_at = ? WHERE id = ? AND in_use = FALSE", t.now(), free[i])
 			if err != nil {
 				return nil, err
