@@ -115,10 +115,16 @@ type request struct {
 	method, route, path string
 	body, answer        any
 	ok                  []int
+	says                func() bool // whether the answer is one to the request; nil: it is
 }
 
-// do sends a request. A status that is not in ok gives an *[Error]; no answer,
-// a server error and a refused login give a *[reconcile.TransportError].
+// errGarbled is an answer of the right status that says something else: a proxy
+// may have given it.
+var errGarbled = errors.New("the answer is not one to this request")
+
+// do sends a request. A status that is not in ok gives an *[Error]; no answer
+// or a garbled one, a server error and a refused login give a
+// *[reconcile.TransportError].
 func (c *Client) do(ctx context.Context, r request) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -129,6 +135,9 @@ func (c *Client) do(ctx context.Context, r request) error {
 		_ = resp.Body.Close() // an empty body; gophercloud closes the others
 	}
 	err = r.failure(err)
+	if err == nil && r.says != nil && !r.says() {
+		err = &reconcile.TransportError{Op: r.method + " " + r.route, Err: errGarbled}
+	}
 	if c.cfg.Observe != nil {
 		c.cfg.Observe(r.method, r.route, statusOf(resp, err), time.Since(start))
 	}

@@ -141,6 +141,26 @@ func TestTree(t *testing.T) {
 }
 
 // TestTreeRootMadeAnew: nova-compute deleted and made the host's provider again.
+// TestTreeOfAnotherCase: Placement on MySQL compares names without their case.
+func TestTreeOfAnotherCase(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	w.answer = func(r *http.Request) *http.Response {
+		if r.URL.Query().Get("name") != "" {
+			return status(r, http.StatusOK, fmt.Sprintf(`{"resource_providers": [{"uuid": %q, "name": %q}]}`, w.root, host))
+		}
+		return nil
+	}
+	tree, err := w.Tree(t.Context(), strings.ToUpper(host))
+	if err != nil || tree.Root != w.root || len(tree.Providers) != 1 {
+		t.Errorf("tree %+v, %v", tree, err)
+	}
+	var noRoot *reconcile.NoRootError
+	if _, err := w.Tree(t.Context(), "compute-2"); !errors.As(err, &noRoot) {
+		t.Errorf("somebody else's provider: %v", err)
+	}
+}
+
 func TestTreeRootMadeAnew(t *testing.T) {
 	t.Parallel()
 	w, ctx := newWire(t), context.Background()

@@ -26,7 +26,7 @@ func (c *Client) replaceTraits(ctx context.Context, uuid, prefix string, want []
 	const route = "/resource_providers/{uuid}/traits"
 	path := "resource_providers/" + uuid + "/traits"
 	var have providerTraits
-	err := c.do(ctx, request{method: http.MethodGet, route: route, path: path, answer: &have, ok: []int{http.StatusOK}})
+	err := c.do(ctx, request{method: http.MethodGet, route: route, path: path, answer: &have, ok: []int{http.StatusOK}, says: have.said})
 	if err != nil {
 		return err
 	}
@@ -40,10 +40,11 @@ func (c *Client) replaceTraits(ctx context.Context, uuid, prefix string, want []
 	if sameNames(traits, have.Traits) {
 		return nil
 	}
+	var answer providerTraits
 	return c.ensuring(ctx, "traits", slices.Clone(want), func() error {
 		return c.do(ctx, request{
 			method: http.MethodPut, route: route, path: path,
-			body: providerTraits{Traits: traits, Generation: have.Generation}, answer: &have, ok: []int{http.StatusOK},
+			body: providerTraits{Traits: traits, Generation: have.Generation}, answer: &answer, ok: []int{http.StatusOK}, says: answer.said,
 		})
 	})
 }
@@ -55,7 +56,7 @@ func (c *Client) InUse(ctx context.Context, uuid string) (bool, error) {
 	}
 	err := c.do(ctx, request{
 		method: http.MethodGet, route: "/resource_providers/{uuid}/usages", path: "resource_providers/" + uuid + "/usages",
-		answer: &answer, ok: []int{http.StatusOK},
+		answer: &answer, ok: []int{http.StatusOK}, says: func() bool { return answer.Usages != nil },
 	})
 	if hasStatus(err, http.StatusNotFound) {
 		return false, nil

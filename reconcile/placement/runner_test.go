@@ -171,3 +171,56 @@ func TestUnknownNames(t *testing.T) {
 		})
 	}
 }
+
+// TestGarbledAnswers: an answer of the right status that is none to the request, as a proxy may give it, is not taken
+// for one: nothing goes on offer that Placement does not hold, and the next report ends where it would have.
+func TestGarbledAnswers(t *testing.T) {
+	t.Parallel()
+	report := []reconcile.Device{function(0), function(1)}
+	life := func(t *testing.T, answer func(*http.Request) *http.Response) (*wire, *reconciletest.Store) {
+		w, db := newWire(t), &reconciletest.Store{}
+		r := &reconcile.Runner{Store: db, Placement: w.Client, Parallel: 1}
+		w.answer = answer
+		_, _ = r.Run(t.Context(), host, report)
+		w.answer = nil
+		inv, _ := db.Inventory(t.Context(), host)
+		for _, d := range inv.Devices {
+			if p := d.Deployables[0]; p.Offer != "" && w.holds(t, p.Name) != "generation 2, [CUSTOM_T1 OWNER_CYBORG], CUSTOM_PCI 0/1 of 1" {
+				t.Errorf("%s is on offer: %s", p.Name, w.holds(t, p.Name))
+			}
+		}
+		_, _ = r.Run(t.Context(), host, report)
+		return w, db
+	}
+	calm, db := life(t, nil)
+	requests, want := len(calm.sent()), contents(calm, db)
+	for _, body := range []string{
+		"", "garbage", "{}", "[]", "null", `{"resource_providers": null}`, `{"resource_providers": [null]}`, `{"resource_providers": [{}]}`, `{"resource_providers": 7}`,
+		`{"resource_provider_generation": 0}`, `{"resource_provider_generation": 1, "traits": []}`, `{"resource_provider_generation": 1, "inventories": {}}`,
+	} {
+		for at := range requests {
+			n := 0
+			w, db := life(t, func(r *http.Request) *http.Response {
+				if n++; n-1 == at {
+					return status(r, http.StatusOK, body)
+				}
+				return nil
+			})
+			if got := contents(w, db); !slices.Equal(got, want) {
+				t.Errorf("%q to request %d:\n%s\nwant\n%s", body, at, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+	}
+}
+
+// TestGarbledUsages: what does not tell the usages does not say that there are none.
+func TestGarbledUsages(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", "{}", "[]", "null", `{"usages": null}`, `{"usages": {"X": "1"}}`} {
+		w := newWire(t)
+		w.answer = func(r *http.Request) *http.Response { return status(r, http.StatusOK, body) }
+		if used, err := w.InUse(t.Context(), "x"); err == nil {
+			t.Errorf("%q: in use %t", body, used)
+		}
+	}
+}

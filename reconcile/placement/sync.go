@@ -3,6 +3,7 @@ package placement
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -124,7 +125,7 @@ func (c *Client) create(ctx context.Context, s *reconcile.ProviderState) error {
 	err := c.do(ctx, request{
 		method: http.MethodPost, route: "/resource_providers", path: "resource_providers",
 		body:   map[string]string{"uuid": s.UUID, "name": s.Name, "parent_provider_uuid": s.Parent},
-		answer: &p, ok: []int{http.StatusOK},
+		answer: &p, ok: []int{http.StatusOK}, says: func() bool { return p.UUID == s.UUID },
 	})
 	switch {
 	case err == nil:
@@ -172,12 +173,12 @@ func (c *Client) traits(ctx context.Context, s *reconcile.ProviderState, fresh b
 		var have providerTraits
 		err := c.do(ctx, request{
 			method: http.MethodGet, route: "/resource_providers/{uuid}/traits", path: "resource_providers/" + s.UUID + "/traits",
-			answer: &have, ok: []int{http.StatusOK},
+			answer: &have, ok: []int{http.StatusOK}, says: have.said,
 		})
 		if err != nil {
 			return err
 		}
-		if have.Generation != s.Generation {
+		if *have.Generation != s.Generation {
 			return changed("the provider changed since it was read")
 		}
 		if want = merged(have.Traits, s.OldTraits, s.Traits); sameNames(want, have.Traits) {
@@ -188,20 +189,22 @@ func (c *Client) traits(ctx context.Context, s *reconcile.ProviderState, fresh b
 	err := c.ensuring(ctx, "traits", s.Traits, func() error {
 		return c.do(ctx, request{
 			method: http.MethodPut, route: "/resource_providers/{uuid}/traits", path: "resource_providers/" + s.UUID + "/traits",
-			body:   providerTraits{Traits: want, Generation: s.Generation},
-			answer: &answer, ok: []int{http.StatusOK},
+			body:   providerTraits{Traits: want, Generation: &s.Generation},
+			answer: &answer, ok: []int{http.StatusOK}, says: func() bool { return answer.said() && sameNames(slices.Sorted(slices.Values(want)), answer.Traits) },
 		})
 	})
 	if err == nil {
-		s.Generation = answer.Generation
+		s.Generation = *answer.Generation
 	}
 	return err
 }
 
 type providerTraits struct {
 	Traits     []string `json:"traits"`
-	Generation int      `json:"resource_provider_generation"`
+	Generation *int     `json:"resource_provider_generation"`
 }
+
+func (t *providerTraits) said() bool { return t.Generation != nil && t.Traits != nil }
 
 // merged is have without old, with want; sorted.
 func merged(have, old, want []string) []string {
@@ -220,7 +223,7 @@ type inventory struct {
 }
 
 type inventories struct {
-	Generation  int                  `json:"resource_provider_generation"`
+	Generation  *int                 `json:"resource_provider_generation"`
 	Inventories map[string]inventory `json:"inventories"`
 }
 
@@ -228,7 +231,7 @@ type inventories struct {
 // nothing to offer, for Placement refuses a total of 0. A single class cannot
 // be written alone: that is refused where the class is not there yet.
 func (c *Client) inventory(ctx context.Context, s *reconcile.ProviderState) error {
-	body := inventories{Generation: s.Generation, Inventories: map[string]inventory{}}
+	body := inventories{Generation: &s.Generation, Inventories: map[string]inventory{}}
 	var classes []string
 	if s.Total > 0 {
 		classes = []string{s.Class}
@@ -239,10 +242,11 @@ func (c *Client) inventory(ctx context.Context, s *reconcile.ProviderState) erro
 		return c.do(ctx, request{
 			method: http.MethodPut, route: "/resource_providers/{uuid}/inventories", path: "resource_providers/" + s.UUID + "/inventories",
 			body: body, answer: &answer, ok: []int{http.StatusOK},
+			says: func() bool { return answer.Generation != nil && maps.Equal(answer.Inventories, body.Inventories) },
 		})
 	})
 	if err == nil {
-		s.Generation = answer.Generation
+		s.Generation = *answer.Generation
 	}
 	return err
 }

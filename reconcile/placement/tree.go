@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/go-cyborg/cyborg/reconcile"
 )
@@ -45,7 +46,9 @@ func (c *Client) Tree(ctx context.Context, host string) (reconcile.Tree, error) 
 	return t, err
 }
 
-// tree reads a tree; ok is false when it does not hold a root of that name.
+// tree reads a tree; ok is false when it does not hold a root of that name,
+// whatever its case: Placement on MySQL finds "Host" for "host", and Nova may
+// have written it so.
 func (c *Client) tree(ctx context.Context, host, root string) (t reconcile.Tree, ok bool, err error) {
 	found, err := c.providers(ctx, "in_tree="+root)
 	if err != nil {
@@ -54,7 +57,7 @@ func (c *Client) tree(ctx context.Context, host, root string) (t reconcile.Tree,
 	t = reconcile.Tree{Root: root, Providers: make([]reconcile.Provider, len(found))}
 	for i, p := range found {
 		t.Providers[i] = reconcile.Provider{UUID: p.UUID, Name: p.Name, Parent: p.Parent, Generation: p.Generation}
-		ok = ok || p.UUID == root && p.Name == host
+		ok = ok || p.UUID == root && strings.EqualFold(p.Name, host)
 	}
 	return t, ok, nil
 }
@@ -75,7 +78,7 @@ func (c *Client) provider(ctx context.Context, uuid string) (provider, error) {
 	var p provider
 	err := c.do(ctx, request{
 		method: http.MethodGet, route: "/resource_providers/{uuid}", path: "resource_providers/" + uuid,
-		answer: &p, ok: []int{http.StatusOK},
+		answer: &p, ok: []int{http.StatusOK}, says: func() bool { return p.UUID == uuid },
 	})
 	return p, err
 }
