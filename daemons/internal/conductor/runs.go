@@ -99,11 +99,14 @@ func (s *runs) join(ctx context.Context, host string, reported []cyborgrpc.Repor
 	return h.waiting, nil
 }
 
-// work carries out the runs of one host until none waits.
+// work carries out the runs of one host until none waits. Nobody joins a run any more when its callers hear of the end:
+// what they report after it must be looked at again.
 func (s *runs) work(ctx context.Context, host string, h *hostRuns) {
-	for r := h.current; r != nil; r = s.next(host, h) {
+	for r := h.current; r != nil; {
 		r.err = s.carryOut(ctx, host, r.reported, r.durable)
+		following := s.next(host, h)
 		close(r.done)
+		r = following
 	}
 }
 

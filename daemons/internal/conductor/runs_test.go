@@ -99,6 +99,25 @@ func TestTheSameReportJoins(t *testing.T) {
 	})
 }
 
+// TestFinishedRunIsNotJoined: a report that comes after the answer to the same one is carried out.
+func TestFinishedRunIsNotJoined(t *testing.T) {
+	t.Parallel()
+	const reports = 20000
+	carried := 0
+	s := &runs{carryOut: func(context.Context, string, []cyborgrpc.ReportedDevice, func()) error {
+		carried++
+		return nil
+	}}
+	for range reports {
+		if err := s.submit(t.Context(), "h", report(1), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.background.close(t.Context()); err != nil || carried != reports {
+		t.Errorf("%d of %d reports were carried out, %v", carried, reports, err)
+	}
+}
+
 // TestHostsRunSideBySide: another host does not wait.
 func TestHostsRunSideBySide(t *testing.T) {
 	t.Parallel()
