@@ -339,3 +339,21 @@ func withdrawnMeanwhile(t *testing.T, target Target) {
 	claims[0].Offer = p.Offer
 	f.ok2(report.Offer(f.ctx, claims))
 }
+
+// claimedMeanwhile lets a report claim the deployable of an NVMe device while a guest is being bound to it: the bind ends
+// and leaves the offer to the report.
+func claimedMeanwhile(t *testing.T, target Target) {
+	f := newFixture(t, target, nil)
+	p := f.insert(f.nvmeDevice(1))[0].Deployables[0]
+	q, err := f.Begin(f.ctx, f.bindTo(f.requests(1)[0], p))
+	f.ok(err)
+	now := f.inventory()[0].Deployables[0]
+	claims, err := f.Withdraw(f.ctx, []reconcile.Version{{ID: now.ID, UpdatedAt: now.UpdatedAt}})
+	f.ok(err)
+	if q, err = f.Finish(f.ctx, q.UUID, arq.Outcome{Event: arq.EventStepDone}); err != nil || q.State != arq.Bound {
+		t.Errorf("%s, %v", q.State, err)
+	}
+	f.wantDevice(len(claims) == 1, reconcile.StateAllocated, true, "")
+	claims[0].Offer = p.Offer
+	f.ok2(f.Offer(f.ctx, claims))
+}

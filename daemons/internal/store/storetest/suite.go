@@ -62,6 +62,7 @@ var cases = []testCase{
 	{"programming", programming},
 	{"nvme life", nvmeLife},
 	{"nvme withdrawn in the middle of a bind", withdrawnMeanwhile},
+	{"nvme claimed in the middle of a bind", claimedMeanwhile},
 	{"a handle that two requests name stays in use", sharedHandle},
 	{"200 binds on one deployable with 50 handles", raceOneDeployable},
 	{"200 binds on 50 deployables", raceManyDeployables},
