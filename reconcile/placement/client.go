@@ -41,9 +41,9 @@ type Client struct {
 	service *gophercloud.ServiceClient
 	cfg     Config
 
-	mu      sync.Mutex
-	roots   map[string]string // host -> uuid of its provider
-	ensured map[string]bool   // custom traits and classes known to exist
+	mu    sync.Mutex
+	roots map[string]string     // host -> uuid of its provider
+	names map[string]customName // by kind and name
 }
 
 var _ reconcile.Placement = (*Client)(nil)
@@ -56,7 +56,7 @@ func New(service *gophercloud.ServiceClient, cfg Config) *Client {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = defaultTimeout
 	}
-	return &Client{service: &own, cfg: cfg, roots: map[string]string{}, ensured: map[string]bool{}}
+	return &Client{service: &own, cfg: cfg, roots: map[string]string{}, names: map[string]customName{}}
 }
 
 // NewNoAuth makes a client of a Placement that asks for no token, such as the

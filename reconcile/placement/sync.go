@@ -273,27 +273,65 @@ func unknownName(err error) bool {
 	return hasStatus(err, http.StatusBadRequest) && strings.Contains(detail(err), "No such ")
 }
 
+// ensure creates a custom name. Callers that come while one asks for the same
+// name wait for its answer; when it failed, each asks for itself, so that no
+// provider fails for another's request.
 func (c *Client) ensure(ctx context.Context, kind, name string, again bool) error {
 	if !strings.HasPrefix(name, "CUSTOM_") {
 		return nil // standard names exist; Placement refuses to create them
 	}
 	key := kind + "/" + name
-	c.mu.Lock()
-	known := c.ensured[key] && !again
-	c.mu.Unlock()
-	if known {
+	n := c.name(key, again)
+	if n.asked != nil {
+		select {
+		case <-n.asked:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		n = c.name(key, false)
+	}
+	if n.known {
 		return nil
 	}
 	err := c.do(ctx, request{
 		method: http.MethodPut, route: "/" + kind + "/{name}", path: key,
 		ok: []int{http.StatusOK, http.StatusCreated, http.StatusNoContent},
 	})
-	if err == nil {
-		c.mu.Lock()
-		c.ensured[key] = true
-		c.mu.Unlock()
-	}
+	c.answered(key, err == nil)
 	return err
+}
+
+// customName is a custom trait or class.
+type customName struct {
+	known bool
+	asked chan struct{} // not nil while one asks for it; closed by the answer
+}
+
+// name looks a name up; forget says that Placement does not know it after all.
+// Who is the first to find it neither known nor asked for is to ask.
+func (c *Client) name(key string, forget bool) customName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.names[key]
+	if forget {
+		n.known = false
+	}
+	now := n
+	if !n.known && n.asked == nil {
+		n.asked = make(chan struct{})
+	}
+	c.names[key] = n
+	return now
+}
+
+func (c *Client) answered(key string, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.names[key]
+	if n.asked != nil {
+		close(n.asked)
+	}
+	c.names[key] = customName{known: known || n.known}
 }
 
 // detail is what Placement said.
