@@ -291,7 +291,12 @@ func (s *stack) gunicorn(name string) {
 // until waits for a condition; the files help to see why it did not come.
 func (s *stack) until(what string, ok func() bool, logs ...string) {
 	s.t.Helper()
-	deadline := time.After(stackWait)
+	s.untilWithin(stackWait, what, ok, logs...)
+}
+
+func (s *stack) untilWithin(limit time.Duration, what string, ok func() bool, logs ...string) {
+	s.t.Helper()
+	deadline := time.After(limit)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
