@@ -17,6 +17,9 @@ func (r *Reader) ReadString() (string, error) {
 // ReadText reads a string without copying it when it can: the result is a part of the document if the string holds no escape sequence, and otherwise
 // what append(buf, …) returns. It is valid as long as both are left alone.
 func (r *Reader) ReadText(buf []byte) ([]byte, error) {
+	if text, ok := r.readEscaped(buf); ok {
+		return text, nil
+	}
 	s, err := r.scanText()
 	if err != nil {
 		return nil, err
@@ -29,6 +32,34 @@ func (r *Reader) ReadText(buf []byte) ([]byte, error) {
 		return body, nil
 	}
 	return unescape(buf, body, s.start)
+}
+
+// readEscaped reads an ASCII string with one-letter escapes in one pass, which is what a document inside a document is. It
+// reads nothing if the string is anything else.
+func (r *Reader) readEscaped(buf []byte) ([]byte, bool) {
+	if r.space() != '"' {
+		return nil, false
+	}
+	data, from := r.data, r.pos+1
+	i := skipPlain(data, from)
+	if i >= len(data) || data[i] != '\\' {
+		return nil, false
+	}
+	for {
+		buf = append(buf, data[from:i]...)
+		switch {
+		case i >= len(data):
+			return nil, false
+		case data[i] == '"':
+			r.pos = i + 1
+			return buf, true
+		case data[i] != '\\' || i+1 == len(data) || unescaped[data[i+1]] == 0:
+			return nil, false
+		}
+		buf = append(buf, unescaped[data[i+1]])
+		from = i + 2
+		i = skipPlain(data, from)
+	}
 }
 
 // span is the body of a string literal in the document, without the quotes.
