@@ -1,6 +1,7 @@
 package conductord
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,7 +42,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}, []string{"type", "state"}),
 		moves: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "cyborg_arq_transition_seconds", Help: "Time that binds, unbinds and deletions of accelerator requests took, by the state they led to.",
-			Buckets: append(prometheus.DefBuckets[:len(prometheus.DefBuckets):len(prometheus.DefBuckets)], 30, 60),
+			Buckets: append(slices.Clip(prometheus.DefBuckets), 30, 60),
 		}, []string{"to"}),
 	}
 	registry.MustRegister(m.retained, m.requests, m.seconds, m.arqs, m.devices, m.moves)
