@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,11 +28,22 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var database, placement error
+		state := func(of *error) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return *of
+		}
+		become := func(db, place error) {
+			mu.Lock()
+			defer mu.Unlock()
+			database, placement = db, place
+		}
 		h := &health{
 			readiness: service.NewReadiness(nil), metrics: newMetrics(prometheus.NewRegistry()),
-			counts:    func(context.Context) (store.Counts, error) { return store.Counts{}, database },
-			placement: func(context.Context) error { return placement },
+			counts:    func(context.Context) (store.Counts, error) { return store.Counts{}, state(&database) },
+			placement: func(context.Context) error { return state(&placement) },
 		}
 		h.readiness.Watch(conditionDatabase, conditionPlacement)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -47,17 +59,17 @@ func TestHealth(t *testing.T) {
 		if got := reasons(); got != nil {
 			t.Errorf("not ready: %v", got)
 		}
-		placement = errors.New("log in with [placement]: connection refused")
+		become(nil, errors.New("log in with [placement]: connection refused"))
 		<-time.After(lookEvery)
 		if diff := cmp.Diff([]string{"placement: log in with [placement]: connection refused"}, reasons()); diff != "" {
 			t.Error(diff)
 		}
-		placement, database = nil, errors.New("gone")
+		become(errors.New("gone"), nil)
 		<-time.After(lookEvery)
 		if diff := cmp.Diff([]string{"database: gone"}, reasons()); diff != "" {
 			t.Error(diff)
 		}
-		database = nil
+		become(nil, nil)
 		<-time.After(lookEvery)
 		if got := reasons(); got != nil {
 			t.Errorf("not ready: %v", got)
