@@ -137,7 +137,7 @@ func ordinaryUser(t *testing.T) *syscall.Credential {
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		t.Skip(err)
+		t.Skip("PostgreSQL does not run as root and there is no user for it: ", err)
 	}
 	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
