@@ -79,8 +79,13 @@ func ownMariaDB(t *testing.T) *ownServer {
 		t.Fatal(err)
 	}
 	dir := serverDirectory(t, nil)
-	out, err := exec.Command(install, "--no-defaults", "--datadir="+dir+"/data", "--auth-root-authentication-method=normal", "--skip-test-db",
-		"--user="+me.Username).CombinedOutput()
+	// A server that starts deletes what another one keeps in the same folder for temporary tables.
+	own := func(cmd *exec.Cmd) *exec.Cmd {
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+		return cmd
+	}
+	out, err := own(exec.Command(install, "--no-defaults", "--datadir="+dir+"/data", "--auth-root-authentication-method=normal", "--skip-test-db",
+		"--user="+me.Username)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -90,8 +95,8 @@ func ownMariaDB(t *testing.T) *ownServer {
 		url:          "mysql+pymysql://cyborg:p%40ss/word@" + address + "/cyborg?charset=utf8",
 		createTarget: "CREATE DATABASE cyborg CHARACTER SET utf8mb3; CREATE USER cyborg@'127.0.0.1' IDENTIFIED BY '" + ownPassword + "'; GRANT ALL ON cyborg.* TO cyborg@'127.0.0.1'",
 		command: func() *exec.Cmd {
-			return exec.Command(daemon, "--no-defaults", "--datadir="+dir+"/data", "--port="+port, "--bind-address=127.0.0.1", "--socket="+dir+"/s",
-				"--user="+me.Username, "--skip-name-resolve", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M")
+			return own(exec.Command(daemon, "--no-defaults", "--datadir="+dir+"/data", "--port="+port, "--bind-address=127.0.0.1", "--socket="+dir+"/s",
+				"--user="+me.Username, "--skip-name-resolve", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M"))
 		},
 	}
 	s.create()
