@@ -20,7 +20,7 @@ import (
 // TestInteropSpeed holds what a report and a bind may cost. Both conductors take turns on one Placement, one Keystone and
 // one database server, each turn from empty databases, and the order of the turns is reversed every round, so that neither
 // a slow minute of the machine nor what is left behind counts for or against one of them; medians are judged. The full
-// size, CYBORG_TEST_FULL=1, takes about twelve minutes, most of it the peer's; without it the sizes are a quarter and times
+// size, CYBORG_TEST_FULL=1, takes about fifteen minutes, most of it the peer's; without it the sizes are a quarter and times
 // are printed, not judged. -short leaves the counts of statements and requests, which no load disturbs.
 func TestInteropSpeed(t *testing.T) {
 	s := newSpeed(t)
@@ -35,8 +35,17 @@ func TestInteropSpeed(t *testing.T) {
 	}
 	s.counts(t, size.devices)
 	s.answered(t, size)
-	s.sideBySide(t, size).judge(t, full)
+	s.restartPlacement(placementProcesses)
+	c := s.sideBySide(t, size)
+	s.restartPlacement(1)
+	s.oneProcess(t, c)
+	c.judge(t, full)
 }
+
+// placementProcesses is how many processes serve Placement while the conductors are compared. A first report sends several
+// requests at a time, as a Placement is deployed: with more than one process. One process answers them one after the other,
+// and how long it takes for that is stated beside.
+const placementProcesses = 2
 
 // speedSize is how much is measured.
 type speedSize struct {
@@ -131,7 +140,7 @@ func (s *speed) counts(t *testing.T, n int) {
 	s.take()
 	asks.take()
 	report(t, s.api, host, all)
-	first, requests := asks.take(), s.take()
+	first, requests := asks.take(), s.taken()
 	fmt.Fprintf(os.Stdout, "interop speed: %d devices first: %d SQL statements, %d requests to Placement (%s)\n", n, len(first), len(requests), kinds(requests))
 	if len(requests) > 3*n+4 || len(requests) < 3*n {
 		t.Errorf("a first report of %d devices takes %d requests to Placement, want 3 for each and at most 4 more: the root, its tree, a class and a trait", n, len(requests))
@@ -142,7 +151,7 @@ func (s *speed) counts(t *testing.T, n int) {
 	var least, asked []string
 	for i := range unchangedReports {
 		report(t, s.api, host, all)
-		statements, requests := asks.take(), s.take()
+		statements, requests := asks.take(), s.taken()
 		if i == 0 || len(statements) < len(least) {
 			least = statements
 		}
@@ -157,6 +166,11 @@ func (s *speed) counts(t *testing.T, n int) {
 	if len(asked) == 0 || len(asked) > 2 {
 		t.Errorf("an unchanged report takes %d requests to Placement, want at most 2: %q", len(asked), asked)
 	}
+}
+
+// taken are the requests of reports: what a long report overlaps, the look of the readiness check, is not one.
+func (s *speed) taken() []string {
+	return slices.DeleteFunc(s.take(), func(r string) bool { return r == "GET /" })
 }
 
 // answered holds the answer to a first report that takes longer than its budget: it comes in time, and the run completes
@@ -232,6 +246,18 @@ type comparison struct {
 	devices      int
 	ours, theirs figures
 	bare         []time.Duration
+}
+
+// oneProcess measures a first report on the Placement that has one process only.
+func (s *speed) oneProcess(t *testing.T, c *comparison) {
+	t.Helper()
+	var alone figures
+	s.turn(t, &alone, s.goConductor, "speed-one", c.devices, 0)
+	bare := s.bare(t, c.devices)
+	s.reset()
+	theirs := median(c.theirs.first)
+	fmt.Fprintf(os.Stdout, "interop speed: Placement of one process: %d devices first: Go %s, bare requests %s; Python's %s is %.2f and %.2f times that; load %s\n",
+		c.devices, alone.first[0], bare, theirs, ratio(theirs, alone.first[0]), ratio(theirs, bare), machineLoad())
 }
 
 func (s *speed) sideBySide(t *testing.T, size speedSize) *comparison {

@@ -37,6 +37,8 @@ type stack struct {
 	admin string           // token
 	http  *http.Client
 
+	placement *peerDaemon
+
 	mu     sync.Mutex
 	seen   []string // requests to Placement
 	events []string // bodies that Nova got
@@ -203,13 +205,19 @@ oslo_config_project = cyborg
 paste.filter_factory = oslo_middleware.http_proxy_to_wsgi:HTTPProxyToWSGI.factory
 `)
 	s.configureCyborg("cyborg.conf", s.databaseURL("cyborg"), "fake_driver")
-	for name, app := range map[string]string{"keystone": "keystone.wsgi.api", "placement": "placement.wsgi.api", "cyborg": "cyborg.wsgi.api"} {
-		text := fmt.Sprintf("wsgi_app = '%s:application'\nbind = '127.0.0.1:%d'\nworkers = 1\nthreads = 4\nkeepalive = 75\ngraceful_timeout = 1\n", app, s.ports[name])
-		if name == "cyborg" { // it hands the process's own arguments to oslo.config
-			text += fmt.Sprintf("import sys\nsys.argv = ['cyborg-api', '--config-file', '%[1]s/cyborg.conf', '--log-file', '%[1]s/api.log']\n", d)
-		}
-		s.write("gunicorn-"+name+".py", text)
+	for _, name := range []string{"keystone", "placement", "cyborg"} {
+		s.configureServer(name, 1)
 	}
+}
+
+// configureServer says how many processes shall serve a peer.
+func (s *stack) configureServer(name string, workers int) {
+	s.t.Helper()
+	text := fmt.Sprintf("wsgi_app = '%s.wsgi.api:application'\nbind = '127.0.0.1:%d'\nworkers = %d\nthreads = 4\nkeepalive = 75\ngraceful_timeout = 1\n", name, s.ports[name], workers)
+	if name == "cyborg" { // it hands the process's own arguments to oslo.config
+		text += fmt.Sprintf("import sys\nsys.argv = ['cyborg-api', '--config-file', '%[1]s/cyborg.conf', '--log-file', '%[1]s/api.log']\n", s.dir)
+	}
+	s.write("gunicorn-"+name+".py", text)
 }
 
 // configureCyborg writes a cyborg.conf that Python and Go daemons share.
@@ -276,7 +284,7 @@ func (d *peerDaemon) stop() {
 	})
 }
 
-func (s *stack) gunicorn(name string) {
+func (s *stack) gunicorn(name string) *peerDaemon {
 	s.t.Helper()
 	d := s.start("gunicorn-"+name, "GUNICORN_CMD_ARGS=--config "+s.dir+"/gunicorn-"+name+".py", "gunicorn")
 	s.until(name+" listens", func() bool {
@@ -286,6 +294,7 @@ func (s *stack) gunicorn(name string) {
 		}
 		return err == nil
 	}, d.log)
+	return d
 }
 
 // until waits for a condition; the files help to see why it did not come.
@@ -330,9 +339,18 @@ func (s *stack) startKeystone() {
 func (s *stack) startPlacement() {
 	s.t.Helper()
 	s.inside("placement-manage", "--config-file", s.dir+"/placement.conf", "db", "sync")
-	s.gunicorn("placement")
+	s.placement = s.gunicorn("placement")
 	s.admin = s.token("cyborg", "service")
 	s.addHost(stackHost)
+}
+
+// restartPlacement lets a number of processes serve it.
+func (s *stack) restartPlacement(workers int) {
+	s.t.Helper()
+	s.placement.stop()
+	s.http.CloseIdleConnections()
+	s.configureServer("placement", workers)
+	s.placement = s.gunicorn("placement")
 }
 
 // call sends JSON to a service and returns status and body.
