@@ -7,10 +7,21 @@ import (
 	"strings"
 )
 
+// drop deletes the provider of a name. One that the tree did not show was made
+// since by an overlapping run, or it is another host's: two hosts may report
+// one name, and the first has the provider.
+func (u *run) drop(ctx context.Context, name string) error {
+	id, root := ProviderUUID(name), u.root
+	if _, ours := u.tree[id]; ours {
+		root = ""
+	}
+	return u.Placement.Drop(ctx, id, root)
+}
+
 // dropOne drops the provider of a deployable that goes while its device stays.
 // When Placement refuses, the deployable is retained instead.
 func (u *run) dropOne(ctx context.Context, t *task, s DropProvider) error {
-	err := u.Placement.Drop(ctx, ProviderUUID(s.Name))
+	err := u.drop(ctx, s.Name)
 	if used := new(InUseError); errors.As(err, &used) {
 		u.failures.Store(0)
 		p := t.row(s.Deployable, s.Name)
@@ -74,7 +85,7 @@ func (u *run) remove(ctx context.Context, t *task) error {
 			return err
 		}
 		id := ProviderUUID(drop.Name)
-		err := u.Placement.Drop(ctx, id)
+		err := u.drop(ctx, drop.Name)
 		if used := new(InUseError); errors.As(err, &used) {
 			u.failures.Store(0)
 			u.allocated(t, t.row(drop.Deployable, drop.Name), used)
@@ -159,7 +170,7 @@ func (u *run) dropRowless(ctx context.Context, names []string) {
 			continue
 		}
 		u.forget(ProviderUUID(name))
-		if err := u.placement(u.Placement.Drop(ctx, ProviderUUID(name))); err != nil {
+		if err := u.placement(u.drop(ctx, name)); err != nil {
 			u.add(Problem{Reason: ReasonOrphan, Deployable: name, Detail: err.Error()})
 		}
 	}

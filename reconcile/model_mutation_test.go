@@ -59,7 +59,7 @@ func (b brokenStore) Offer(ctx context.Context, claims []reconcile.Claim) ([]rec
 type brokenPlacement struct {
 	*reconciletest.Placement
 	sync func(context.Context, reconcile.ProviderState) (int, error)
-	drop func(context.Context, string) error
+	drop func(ctx context.Context, id, root string) error
 }
 
 func (b brokenPlacement) Sync(ctx context.Context, s reconcile.ProviderState) (int, error) {
@@ -69,11 +69,11 @@ func (b brokenPlacement) Sync(ctx context.Context, s reconcile.ProviderState) (i
 	return b.Placement.Sync(ctx, s)
 }
 
-func (b brokenPlacement) Drop(ctx context.Context, id string) error {
+func (b brokenPlacement) Drop(ctx context.Context, id, root string) error {
 	if b.drop != nil {
-		return b.drop(ctx, id)
+		return b.drop(ctx, id, root)
 	}
-	return b.Placement.Drop(ctx, id)
+	return b.Placement.Drop(ctx, id, root)
 }
 
 // offers reads the offers of all deployables, by id.
@@ -134,21 +134,21 @@ var mutations = []struct {
 			err := s.Remove(ctx, d)
 			for _, id := range later {
 				if err == nil {
-					err = p.Drop(ctx, id)
+					err = p.Drop(ctx, id, "")
 				}
 			}
 			later = nil
 			return err
 		}
-		drop := func(_ context.Context, id string) error {
+		drop := func(_ context.Context, id, _ string) error {
 			later = append(later, id)
 			return nil
 		}
 		return brokenStore{Store: s, remove: remove}, brokenPlacement{Placement: p, drop: drop}
 	}},
 	{"a refused removal is no retention", func(s *reconciletest.Store, p *reconciletest.Placement) (reconcile.Store, reconcile.Placement) {
-		drop := func(ctx context.Context, id string) error {
-			err := p.Drop(ctx, id)
+		drop := func(ctx context.Context, id, root string) error {
+			err := p.Drop(ctx, id, root)
 			if used := new(reconcile.InUseError); errors.As(err, &used) {
 				return nil
 			}
@@ -238,12 +238,12 @@ var overlapMutations = []struct {
 		return brokenStore{Store: s, commit: commit}, p
 	}},
 	{"a provider whose row is gone stays", func(s *reconciletest.Store, p *reconciletest.Placement) (reconcile.Store, reconcile.Placement) {
-		drop := func(ctx context.Context, id string) error {
+		drop := func(ctx context.Context, id, root string) error {
 			inv, _ := s.Inventory(ctx, host)
 			for _, d := range inv.Devices {
 				for _, q := range d.Deployables {
 					if reconcile.ProviderUUID(q.Name) == id {
-						return p.Drop(ctx, id)
+						return p.Drop(ctx, id, root)
 					}
 				}
 			}

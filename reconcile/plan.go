@@ -1,5 +1,7 @@
 package reconcile
 
+import "slices"
+
 // Verdict is what a plan does with one device.
 type Verdict string
 
@@ -56,6 +58,13 @@ func (p *DevicePlan) Device() string {
 func (p *Plan) Refuse(problems ...Problem) {
 	p.Problems = append(p.Problems, problems...)
 	p.refused = append(p.refused, problems...)
+}
+
+// InTree reports whether Placement showed a deployable's provider under the
+// host's root. One of that name elsewhere is another host's.
+func (p *Plan) InTree(name string) bool {
+	id := ProviderUUID(name)
+	return slices.ContainsFunc(p.tree.Providers, func(q Provider) bool { return q.UUID == id })
 }
 
 // Retained counts the devices that are kept although they are not reported.

@@ -62,8 +62,10 @@ type Placement interface {
 	// Reserve writes the inventory only.
 	Reserve(ctx context.Context, p ProviderState) (generation int, err error)
 	// Drop deletes a provider; nil when it is absent, *InUseError when
-	// something is allocated from it.
-	Drop(ctx context.Context, uuid string) error
+	// something is allocated from it. A root, where one is given, asks for a
+	// look first: a provider that is not under it is somebody else's and
+	// stays, and that is nil too.
+	Drop(ctx context.Context, uuid, root string) error
 }
 
 // ProviderState is what Placement shall hold for one deployable.

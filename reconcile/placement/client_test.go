@@ -211,7 +211,7 @@ func TestInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	var used *reconcile.InUseError
-	if err := w.Drop(ctx, s.UUID); !errors.As(err, &used) || !strings.Contains(used.Error(), "has allocations") {
+	if err := w.Drop(ctx, s.UUID, ""); !errors.As(err, &used) || !strings.Contains(used.Error(), "has allocations") {
 		t.Errorf("drop: %v", err)
 	}
 	s.Known, s.Generation, s.Class, s.Traits = true, generation+1, "PGPU", []string{"CUSTOM_T2"}
@@ -227,7 +227,7 @@ func TestInUse(t *testing.T) {
 	if err := w.service.Placement.PutAllocations("other", nil, consumer); !errors.As(err, &refused) || refused.Status != 409 {
 		t.Errorf("a new consumer: %v", err)
 	}
-	if err := w.Drop(ctx, reconcile.ProviderUUID("absent")); err != nil {
+	if err := w.Drop(ctx, reconcile.ProviderUUID("absent"), ""); err != nil {
 		t.Errorf("dropping what is absent: %v", err)
 	}
 }

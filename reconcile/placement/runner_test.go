@@ -224,3 +224,51 @@ func TestGarbledUsages(t *testing.T) {
 		}
 	}
 }
+
+// TestRunnerDrops: a provider that the tree shows goes with one request. Of one that it does not show Placement is
+// asked first: it is gone, was made since, or is another host's.
+func TestRunnerDrops(t *testing.T) {
+	t.Parallel()
+	id := reconcile.ProviderUUID(host + "_0")
+	get, del := "GET /resource_providers/"+host+"_0", "DELETE /resource_providers/"+host+"_0"
+	for name, c := range map[string]struct {
+		late string   // whose provider appears when the tree has been read
+		want []string // requests
+		left bool
+	}{
+		"gone":           {want: []string{get}},
+		"made since":     {late: host, want: []string{get, del}},
+		"another host's": {late: "compute-2", want: []string{get}, left: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, db := newWire(t), &reconciletest.Store{}
+			if _, err := db.Insert(t.Context(), host, []reconcile.Device{function(0)}); err != nil {
+				t.Fatal(err)
+			}
+			other, err := w.service.Placement.CreateProvider("", "compute-2", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			roots := map[string]string{host: w.root, "compute-2": other.UUID}
+			w.before = func(r *http.Request) {
+				if c.late != "" && strings.HasSuffix(r.URL.Path, id) {
+					_, _ = w.service.Placement.CreateProvider(id, host+"_0", roots[c.late])
+				}
+			}
+			r := &reconcile.Runner{Store: db, Placement: w.Client}
+			if res, err := r.Run(t.Context(), host, nil); err != nil || len(res.Problems) > 0 {
+				t.Fatalf("%v, problems %v", err, res.Problems)
+			}
+			if sent := w.sent(host + "_0"); !slices.Equal(sent[len(sent)-len(c.want):], c.want) || slices.Contains(sent, del) != slices.Contains(c.want, del) {
+				t.Errorf("sent %v", sent)
+			}
+			if _, err := w.service.Placement.Provider(id); (err == nil) != c.left {
+				t.Errorf("provider is left: %t", err == nil)
+			}
+			if inv, err := db.Inventory(t.Context(), host); err != nil || len(inv.Devices) != 0 {
+				t.Errorf("rows %v, %v", inv.Devices, err)
+			}
+		})
+	}
+}

@@ -74,7 +74,7 @@ func TestSyncForgetsVanishedNames(t *testing.T) {
 	if _, err := w.Sync(ctx, w.state("p")); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Drop(ctx, reconcile.ProviderUUID("p")); err != nil {
+	if err := w.Drop(ctx, reconcile.ProviderUUID("p"), ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.service.Placement.DeleteTrait("CUSTOM_T1"); err != nil {

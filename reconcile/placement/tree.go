@@ -84,7 +84,16 @@ func (c *Client) provider(ctx context.Context, uuid string) (provider, error) {
 }
 
 // Drop implements [reconcile.Placement].
-func (c *Client) Drop(ctx context.Context, uuid string) error {
+func (c *Client) Drop(ctx context.Context, uuid, root string) error {
+	if root != "" {
+		p, err := c.provider(ctx, uuid)
+		if hasStatus(err, http.StatusNotFound) || err == nil && p.Root != root {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 	err := c.do(ctx, request{
 		method: http.MethodDelete, route: "/resource_providers/{uuid}", path: "resource_providers/" + uuid,
 		ok: []int{http.StatusNoContent, http.StatusNotFound},

@@ -58,9 +58,14 @@ func (p *Placement) Reserve(ctx context.Context, s reconcile.ProviderState) (int
 }
 
 // Drop implements [reconcile.Placement].
-func (p *Placement) Drop(ctx context.Context, id string) error {
+func (p *Placement) Drop(ctx context.Context, id, root string) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if root != "" {
+		if q, err := p.Provider(id); err != nil || q.Root != root {
+			return nil
+		}
 	}
 	err := p.DeleteProvider(id)
 	var e *PlacementError

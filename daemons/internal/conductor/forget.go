@@ -55,7 +55,7 @@ func (f Forgetter) Forget(ctx context.Context, host string, orphans bool) (Forgo
 	case orphans:
 		return f.orphans(ctx, plan)
 	}
-	if err := f.held(ctx, host); err != nil {
+	if err := f.held(ctx, host, plan.InTree); err != nil {
 		return Forgotten{}, err
 	}
 	var out Forgotten
@@ -89,8 +89,9 @@ func (f Forgetter) halfMade(ctx context.Context, host string, out Forgotten) (Fo
 	return out, err
 }
 
-// held looks for anything that is somebody's, in the rows and in Placement.
-func (f Forgetter) held(ctx context.Context, host string) error {
+// held looks for anything that is somebody's, in the rows and in Placement, where only the providers that are the
+// host's count: another host may have a deployable of the same name.
+func (f Forgetter) held(ctx context.Context, host string, ours func(deployable string) bool) error {
 	have, err := f.Store.Inventory(ctx, host)
 	if err != nil {
 		return err
@@ -103,6 +104,9 @@ func (f Forgetter) held(ctx context.Context, host string) error {
 		}
 		for k := range d.Deployables {
 			name := d.Deployables[k].Name
+			if !ours(name) {
+				continue
+			}
 			used, err := f.Providers.InUse(ctx, reconcile.ProviderUUID(name))
 			if err != nil {
 				return fmt.Errorf("allocations of %s: %w", name, err)
@@ -118,9 +122,10 @@ func (f Forgetter) held(ctx context.Context, host string) error {
 	return nil
 }
 
-// rows removes the rows of a host whose providers are gone.
+// rows removes the rows of a host that Placement has no provider of. Those of its deployables may stand under a root
+// that was renamed, so an allocation from any of them counts.
 func (f Forgetter) rows(ctx context.Context, host string) (out Forgotten, err error) {
-	if err := f.held(ctx, host); err != nil {
+	if err := f.held(ctx, host, func(string) bool { return true }); err != nil {
 		return out, err
 	}
 	have, err := f.Store.Inventory(ctx, host)
@@ -142,7 +147,7 @@ func (f Forgetter) orphans(ctx context.Context, plan reconcile.Plan) (out Forgot
 		if p.Reason != reconcile.ReasonOrphan {
 			continue
 		}
-		err := f.Placement.Drop(ctx, reconcile.ProviderUUID(p.Deployable))
+		err := f.Placement.Drop(ctx, reconcile.ProviderUUID(p.Deployable), "")
 		var used *reconcile.InUseError
 		switch {
 		case errors.As(err, &used):
