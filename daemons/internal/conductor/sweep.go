@@ -3,6 +3,7 @@ package conductor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-cyborg/cyborg/arq"
@@ -94,6 +95,7 @@ func (m *Manager) sweepBinds(ctx context.Context) error {
 		return err
 	}
 	var ended []arq.Request
+	var failed error
 	for _, r := range stuck {
 		outcome := arq.Outcome{Event: arq.EventStepFailed}
 		if r.Handle != nil && r.Handle.Type == arq.HandleMDEV {
@@ -106,14 +108,15 @@ func (m *Manager) sweepBinds(ctx context.Context) error {
 		case errors.As(err, &moved), errors.As(err, &gone):
 			continue // another conductor was here first
 		case err != nil:
-			return err
+			failed = errors.Join(failed, fmt.Errorf("end abandoned bind of %s: %w", r.UUID, err))
+			continue // what has ended is told by this sweep or by none
 		}
 		m.log.Warn("bind was abandoned and has failed", "arq", r.UUID, "host", r.Hostname)
 		if finished.InstanceUUID != "" {
 			ended = append(ended, finished)
 		}
 	}
-	return m.tell(ctx, ended)
+	return errors.Join(failed, m.tell(ctx, ended))
 }
 
 func (m *Manager) sweepCleanups(ctx context.Context) error {

@@ -2,10 +2,13 @@ package conductor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-cyborg/cyborg/arq"
 	"github.com/go-cyborg/cyborg/daemons/internal/conductor"
@@ -149,6 +152,63 @@ func TestSweepStuckBind(t *testing.T) {
 				t.Errorf("Nova was told %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// unfinishable is a store that cannot finish one bind.
+type unfinishable struct {
+	conductor.Store
+	uuid string
+}
+
+var errUnfinishable = errors.New("the row is broken")
+
+func (u unfinishable) Finish(ctx context.Context, uuid string, o arq.Outcome) (arq.Request, error) {
+	if uuid == u.uuid {
+		return arq.Request{}, errUnfinishable
+	}
+	return u.Store.Finish(ctx, uuid, o)
+}
+
+// TestSweepGoesOn: a stuck bind that cannot be ended neither stands in the way of the others nor keeps Nova from being
+// told of them, since no later sweep finds them again.
+func TestSweepGoesOn(t *testing.T) {
+	t.Parallel()
+	const later = 100 * time.Second
+	s := newSweeper(t, later, nvmeDevice(0), nvmeDevice(1), nvmeDevice(2))
+	var stuck []string
+	for i, p := 0, s.profile(t); i < 3; i++ {
+		id := s.request(t, p, "p")
+		if _, err := s.store.Begin(t.Context(), arq.Bind{UUID: id, Hostname: hostname, DeviceRPUUID: reconcile.ProviderUUID(crashName(i)), InstanceUUID: instance}); err != nil {
+			t.Fatal(err)
+		}
+		stuck = append(stuck, id)
+	}
+	var manager *conductor.Manager
+	broken := newRig(t, rigConfig{File: s.file, Placement: placementtest.Client(s.h).Transport, Configure: func(c *conductor.Config) {
+		c.Now = func() time.Time { return time.Now().Add(later) }
+		c.Store = unfinishable{c.Store, stuck[1]}
+		var err error
+		if manager, err = conductor.New(*c); err != nil {
+			t.Fatal(err)
+		}
+	}})
+	for range 2 {
+		if err := manager.Sweep(t.Context()); !errors.Is(err, errUnfinishable) {
+			t.Errorf("Sweep() = %v", err)
+		}
+	}
+	if diff := cmp.Diff([]arq.State{arq.BindFailed, arq.BindStarted, arq.BindFailed}, s.states(t, stuck)); diff != "" {
+		t.Error(diff)
+	}
+	var told []string
+	for _, b := range broken.nova.Bodies() {
+		for _, e := range b.Events {
+			told = append(told, e.Tag)
+		}
+	}
+	if diff := cmp.Diff([]string{stuck[0], stuck[2]}, told); diff != "" {
+		t.Error(diff)
 	}
 }
 
