@@ -86,9 +86,9 @@ type ProviderState struct {
 	// SameTraits says that the traits need no write: only the inventory changed
 	// while the deployable was on offer.
 	SameTraits bool
-	// Refresh is asked after a generation conflict: it returns the state to
-	// write now, from the row as it is now. ErrStale stops the write. Nil:
-	// write the same state again.
+	// Refresh is asked after every generation conflict: it returns the state
+	// to write now, from the row as it is now. ErrStale stops the write. Nil:
+	// write the same state again. A Refresh of what it returns is not used.
 	Refresh func(ctx context.Context) (ProviderState, error)
 }
 

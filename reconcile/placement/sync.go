@@ -94,10 +94,11 @@ func (c *Client) again(ctx context.Context, s reconcile.ProviderState) (reconcil
 		return s, err
 	}
 	known := err == nil
-	if s.Refresh != nil {
-		if s, err = s.Refresh(ctx); err != nil {
+	if refresh := s.Refresh; refresh != nil {
+		if s, err = refresh(ctx); err != nil {
 			return s, err
 		}
+		s.Refresh = refresh
 	}
 	s.Known, s.Generation, s.SameTraits = known, now.Generation, false
 	return s, nil

@@ -114,7 +114,7 @@ func TestSyncConflict(t *testing.T) {
 	s.Refresh = func(context.Context) (reconcile.ProviderState, error) {
 		asked++
 		now := s
-		now.Total, now.Reserved = 4, 4 // as the row is now
+		now.Total, now.Reserved, now.Refresh = 4, 4, nil // as the row is now
 		return now, nil
 	}
 	if _, err := w.Sync(ctx, s); err != nil || asked != 3 {

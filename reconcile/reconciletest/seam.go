@@ -102,10 +102,11 @@ func (p *Placement) retry(ctx context.Context, s reconcile.ProviderState, write 
 		}
 		now, err := p.Provider(s.UUID)
 		known := err == nil
-		if s.Refresh != nil {
-			if s, err = s.Refresh(ctx); err != nil {
+		if refresh := s.Refresh; refresh != nil {
+			if s, err = refresh(ctx); err != nil {
 				return 0, err
 			}
+			s.Refresh = refresh
 		}
 		s.Known, s.Generation, s.SameTraits = known, now.Generation, false
 	}
