@@ -63,7 +63,8 @@ type vectorNova struct {
 // events and error with what the peer left. A difference passes when docs/conductor.md lists it exactly.
 func TestDBVectors(t *testing.T) {
 	dir := filepath.Join("testdata", "vectors")
-	if given := os.Getenv("VECTORS_DIR"); given != "" {
+	given := os.Getenv("VECTORS_DIR")
+	if given != "" {
 		dir = given
 	}
 	listed := readDeviations(t)
@@ -71,7 +72,7 @@ func TestDBVectors(t *testing.T) {
 	var passed, failed, skipped int
 	placement := newPlacementScene(t)
 	for _, file := range vectorFiles {
-		steps := readSteps(t, filepath.Join(dir, "db", file+".json"))
+		steps := readSteps(t, filepath.Join(dir, "db", file+".json"), given != "")
 		flow := newFlow(file, steps)
 		for i := range steps {
 			name := file + "/" + steps[i].Step
@@ -97,17 +98,24 @@ func TestDBVectors(t *testing.T) {
 		writeDeviations(t, listed, found)
 	}
 	for name, d := range listed {
-		if _, played := found[name]; played && d.reason == "" {
+		switch _, played := found[name]; {
+		case played && d.reason == "":
 			t.Errorf("%s: docs/conductor.md gives no reason", name)
+		case !played && given == "":
+			t.Errorf("%s: docs/conductor.md lists differences of a step that was not played", name)
 		}
+	}
+	if len(found) == 0 {
+		t.Errorf("no step was played: %s holds none", dir)
 	}
 	fmt.Fprintf(os.Stdout, "db vectors: %d passed, %d failed, %d skipped\n", passed, failed, skipped)
 }
 
-func readSteps(t *testing.T, file string) (steps []vectorStep) {
+// readSteps reads a file; one that is absent has no steps where that may be.
+func readSteps(t *testing.T, file string, mayMiss bool) (steps []vectorStep) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if mayMiss && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
@@ -119,20 +127,33 @@ func readSteps(t *testing.T, file string) (steps []vectorStep) {
 	return steps
 }
 
-// difference lists what only one side has: "- " the peer, "+ " we.
+// difference lists what only one side has, or has more often: "- " the peer, "+ " we.
 func difference(want, got []string) (diff []string) {
+	more := map[string]int{} // how often the peer has a line more than we
 	for _, line := range want {
-		if !slices.Contains(got, line) {
-			diff = append(diff, "- "+line)
-		}
+		more[line]++
 	}
 	for _, line := range got {
-		if !slices.Contains(want, line) {
+		more[line]--
+	}
+	for line, n := range more {
+		for ; n > 0; n-- {
+			diff = append(diff, "- "+line)
+		}
+		for ; n < 0; n++ {
 			diff = append(diff, "+ "+line)
 		}
 	}
 	slices.SortFunc(diff, func(a, b string) int { return strings.Compare(a[2:]+a[:1], b[2:]+b[:1]) })
 	return diff
+}
+
+func TestDifferenceCountsLines(t *testing.T) {
+	t.Parallel()
+	got := difference([]string{"a", "a", "b", "c"}, []string{"c", "b", "a", "b"})
+	if want := []string{"- a", "+ b"}; !slices.Equal(got, want) {
+		t.Errorf("difference() = %q, want %q", got, want)
+	}
 }
 
 // deviation is a step of docs/conductor.md: a heading, the reason, a block of lines.
