@@ -58,6 +58,25 @@ var placementFaults = map[string]func(http.RoundTripper, *http.Request) (*http.R
 	},
 }
 
+// lookUp is how the host's provider, or its tree, is read. It comes before anything else: when it fails nothing is done
+// at all, and only then a report is answered with an error.
+const lookUp = "GET /resource_providers"
+
+// refused checks how a report with a broken request was answered. It says whether nothing was to be done.
+func (b *broken) refused(t *testing.T, err error, before, after []string) bool {
+	t.Helper()
+	if err == nil {
+		return false
+	}
+	if b.path != lookUp {
+		t.Errorf("call %d (%s) fails the whole report: %v", b.at, b.path, err)
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("call %d (%s): refused, but something was done: %s", b.at, b.path, diff)
+	}
+	return true
+}
+
 // TestPlacementFaultAtEveryCall: whichever request of a report fails in whichever way, at most the device it was for
 // stays off offer, and the next report repairs it.
 func TestPlacementFaultAtEveryCall(t *testing.T) {
@@ -93,6 +112,7 @@ func faultAt(t *testing.T, at int32, fault func(http.RoundTripper, *http.Request
 	b := &broken{RoundTripper: placementtest.Client(h).Transport, at: at, fault: fault}
 	r := newRig(t, rigConfig{Placement: b, Configure: func(c *conductor.Config) { c.PlacementWorkers = 1 }})
 	defer r.stop()
+	before := r.state(t, h)
 	err := r.conductor.ReportData(as(t, true, ""), hostname, all)
 	if !b.hit.Load() {
 		return false
@@ -107,8 +127,7 @@ func faultAt(t *testing.T, at int32, fault func(http.RoundTripper, *http.Request
 			off++
 		}
 	}
-	// The look-up of the host and of its tree comes before anything else: then nothing is done at all.
-	if err == nil && (len(have.Devices) != len(all) || off > 1) {
+	if !b.refused(t, err, before, r.state(t, h)) && (len(have.Devices) != len(all) || off > 1) {
 		t.Errorf("call %d (%s): %d devices, %d off offer", at, b.path, len(have.Devices), off)
 	}
 	if err := r.conductor.ReportData(as(t, true, ""), hostname, all); err != nil {
@@ -124,13 +143,14 @@ func faultAt(t *testing.T, at int32, fault func(http.RoundTripper, *http.Request
 // providers of at most one device differ from those of an undisturbed report, and the next one repairs it.
 func TestPlacementFaultAtEveryChange(t *testing.T) {
 	t.Parallel()
-	run := func(t *testing.T, transport func(http.RoundTripper) http.RoundTripper) (r *rig, s *crashScene, err error) {
+	run := func(t *testing.T, transport func(http.RoundTripper) http.RoundTripper) (r *rig, s *crashScene, before []string, err error) {
 		t.Helper()
 		s = newCrashScene(t)
 		r = newRig(t, rigConfig{File: s.file, Placement: transport(placementtest.Client(s.placement).Transport), Configure: func(c *conductor.Config) { c.PlacementWorkers = 1 }})
-		return r, s, r.conductor.ReportData(as(t, true, ""), hostname, crashAfter())
+		before = r.state(t, s.placement)
+		return r, s, before, r.conductor.ReportData(as(t, true, ""), hostname, crashAfter())
 	}
-	r, s, err := run(t, func(next http.RoundTripper) http.RoundTripper { return next })
+	r, s, _, err := run(t, func(next http.RoundTripper) http.RoundTripper { return next })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +160,7 @@ func TestPlacementFaultAtEveryChange(t *testing.T) {
 			t.Parallel()
 			for at := int32(0); ; at++ {
 				b := &broken{at: at, fault: fault}
-				r, s, err := run(t, func(next http.RoundTripper) http.RoundTripper {
+				r, s, before, err := run(t, func(next http.RoundTripper) http.RoundTripper {
 					b.RoundTripper = next
 					return b
 				})
@@ -151,7 +171,8 @@ func TestPlacementFaultAtEveryChange(t *testing.T) {
 					r.stop()
 					return
 				}
-				if others := disturbed(difference(want, r.state(t, s.placement))); err == nil && len(others) > 1 {
+				after := r.state(t, s.placement)
+				if others := disturbed(difference(want, after)); !b.refused(t, err, before, after) && len(others) > 1 {
 					t.Errorf("call %d (%s): several devices differ: %v", at, b.path, others)
 				}
 				if err := r.conductor.ReportData(as(t, true, ""), hostname, crashAfter()); err != nil {
