@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-cyborg/cyborg/arq"
@@ -32,10 +33,12 @@ const (
 	stuckMargin = 30 * time.Second
 )
 
-// Run announces what an earlier conductor may not have announced, then sweeps every minute until ctx ends. Several
-// conductors may do so at once.
+// Run sweeps every minute until ctx ends. Beside the first sweeps, since Nova may be slow, it announces what an earlier
+// conductor may not have announced. Several conductors may do so at once.
 func (m *Manager) Run(ctx context.Context) error {
-	m.announce(ctx)
+	var announcing sync.WaitGroup
+	defer announcing.Wait()
+	announcing.Go(func() { m.announce(ctx) })
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {

@@ -287,6 +287,58 @@ func TestAnnounceAgain(t *testing.T) {
 	}
 }
 
+// silent is a Nova that takes what it is told and never answers.
+type silent struct{ tags chan string }
+
+func (n silent) Notify(ctx context.Context, events []nova.Event) error {
+	for _, e := range events {
+		n.tags <- e.Tag
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestSweepBesideAnnouncement: the sweeps do not wait until Nova has heard of earlier binds.
+func TestSweepBesideAnnouncement(t *testing.T) {
+	t.Parallel()
+	const later = 100 * time.Second
+	s := newSweeper(t, later, device(hostname, 0, 1), nvmeDevice(1))
+	bound := s.begun(t, 0)
+	made, err := s.store.CreateARQs(t.Context(), []arq.New{{ProfileID: bound.ProfileID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck, err := s.store.Begin(t.Context(), arq.Bind{UUID: made[0].UUID, Hostname: hostname, DeviceRPUUID: reconcile.ProviderUUID(crashName(1)), InstanceUUID: "other"})
+	if err != nil || bound.State != arq.Bound || stuck.State != arq.BindStarted {
+		t.Fatal(bound.State, stuck.State, err)
+	}
+	told := silent{make(chan string, 16)}
+	var manager *conductor.Manager
+	newRig(t, rigConfig{File: s.file, Placement: placementtest.Client(s.h).Transport, Configure: func(c *conductor.Config) {
+		c.Notifier, c.Now = told, func() time.Time { return time.Now().Add(later) }
+		if manager, err = conductor.New(*c); err != nil {
+			t.Fatal(err)
+		}
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- manager.Run(ctx) }()
+	late := time.After(20 * time.Second)
+	for want := map[string]bool{bound.UUID: true, stuck.UUID: true}; len(want) > 0; {
+		select {
+		case tag := <-told.tags:
+			delete(want, tag)
+		case <-late:
+			t.Errorf("Nova was not told of %v", want)
+			clear(want)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSlowPlacement: a first report of 4,096 devices is answered when its budget is used up, though Placement is not
 // done; the run completes by itself, and an unchanged report takes less than 10 s.
 func TestSlowPlacement(t *testing.T) {

@@ -96,10 +96,12 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 			return errors.Join(client.Close(ctx), bus.Close(ctx))
 		}},
 		{Name: "health", Run: newHealth(p, db, place.Ping, own).run},
-		{Name: "sweep", Run: func(ctx context.Context) error {
-			heal(ctx, p.Config, db, p.Logger.Named("cyborg.conductor.manager"))
-			return manager.Run(ctx)
+		{Name: "heal", Run: func(ctx context.Context) error {
+			heal(ctx, p.Config, db, log)
+			<-ctx.Done()
+			return nil
 		}},
+		{Name: "sweep", Run: manager.Run},
 		{Name: "rpc server", Run: func(ctx context.Context) error {
 			return errors.Join(server.Run(ctx), manager.Close(context.WithoutCancel(ctx)))
 		}},

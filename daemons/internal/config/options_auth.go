@@ -51,7 +51,7 @@ func adapterOptions(name, serviceType string) []Option {
 		{Name: "split_loggers", Kind: Bool, Default: false, Inert: true},
 		{Name: "status_code_retries", Kind: Int},
 		{Name: "status_code_retry_delay", Kind: Float},
-		{Name: "timeout", Kind: Float, Help: "request timeout s"},
+		{Name: "timeout", Kind: Float, Help: "request timeout s; 10 where unset"},
 		{Name: "tls_ciphers", Inert: true},
 		{Name: "tls_min_version", Choices: []string{"1.2", "1.3"}, Inert: true},
 		{Name: "valid_interfaces", Kind: List, Default: []string{"internal", "public"}, Help: "preferred interfaces in order"},

@@ -32,7 +32,8 @@ type Options struct {
 	CAFile           string
 	CertFile         string
 	KeyFile          string
-	Timeout          time.Duration // of one request; 0 is none
+	// Timeout bounds a request with the log-in that it may need; 0 is 10 s.
+	Timeout time.Duration
 }
 
 // OptionsOf reads a section; auth_section names another one for the credentials.

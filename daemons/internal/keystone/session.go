@@ -15,6 +15,10 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 )
 
+// defaultTimeout is there because a server that takes a request and never answers would otherwise be waited for without
+// end.
+const defaultTimeout = 10 * time.Second
+
 // early is how long before its end a token is replaced, as keystoneauth does.
 const early = 30 * time.Second
 
@@ -38,6 +42,9 @@ type login struct {
 func New(o Options) (*Session, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
 	}
 	t, err := o.transport()
 	if err != nil {

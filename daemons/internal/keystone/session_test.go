@@ -1,7 +1,9 @@
 package keystone_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -169,6 +171,29 @@ func TestRefusedLogin(t *testing.T) {
 	o.Region = "R3"
 	if err := put(t, open(t, o), "a"); err == nil || !strings.Contains(err.Error(), "R3") {
 		t.Errorf("a service that is not in the catalog gave %v", err)
+	}
+}
+
+// TestSilence: a Keystone that takes a log-in and never answers costs the request its time, and then the next one is as
+// good as the first. Without an option that time is 10 s.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	if got := open(t, c.options()).HTTPClient.Timeout; got != 10*time.Second {
+		t.Errorf("a request may take %s by default", got)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not seen
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	o := c.options()
+	o.Timeout, o.Auth.IdentityEndpoint = 50*time.Millisecond, server.URL
+	client := open(t, o)
+	for range 2 {
+		if err := put(t, client, "a"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a log-in without an answer gave %v", err)
+		}
 	}
 }
 

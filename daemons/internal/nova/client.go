@@ -48,12 +48,13 @@ func (e *ResponseError) Error() string {
 
 // Notify sends one notification. Nova answers 207 with code 422 for every event while an instance has no host yet:
 // that is no error, because Nova then asks for resolved requests itself before it waits. Any other answer than that
-// and 200 is a *[ResponseError]. An unreachable Nova and status 503 are tried three times within 5 s.
+// and 200 is a *[ResponseError]. An unreachable Nova and status 503 are tried three times within 5 s. How long one
+// request waits for its answer is up to the service client.
 func (c *Client) Notify(ctx context.Context, events []Event) error {
 	start := time.Now()
 	for try := 1; ; try++ {
 		err := c.send(ctx, events)
-		if err == nil || !temporary(err) || try == maxTries {
+		if err == nil || try == maxTries || ctx.Err() != nil || !temporary(err) {
 			return err
 		}
 		wait := time.Duration(try) * patience / 4
@@ -75,7 +76,7 @@ func temporary(err error) bool {
 	if answered, ok := errors.AsType[*ResponseError](err); ok {
 		return answered.Status == http.StatusServiceUnavailable
 	}
-	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	return true
 }
 
 func (c *Client) send(ctx context.Context, events []Event) error {

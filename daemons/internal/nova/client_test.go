@@ -1,6 +1,7 @@
 package nova_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,6 +155,58 @@ func TestUnreachable(t *testing.T) {
 			})
 		})
 	}
+}
+
+// silent takes requests and never answers.
+type silent struct{ requests int }
+
+func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.requests++
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestSilent: a Nova that takes events and never answers is given up after the time of one request, and asked again
+// where that leaves some of the 5 s.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		timeout, took time.Duration
+		requests      int
+	}{
+		"default": {10 * time.Second, 10 * time.Second, 1},
+		"short":   {time.Second, 3250 * time.Millisecond, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &silent{}
+				client := nova.New(&gophercloud.ServiceClient{
+					ProviderClient: &gophercloud.ProviderClient{HTTPClient: http.Client{Transport: s, Timeout: tt.timeout}}, Endpoint: "http://nova.invalid/v2.1/",
+				})
+				start := time.Now()
+				err := client.Notify(t.Context(), []nova.Event{{Tag: "a"}})
+				if took := time.Since(start); err == nil || s.requests != tt.requests || took != tt.took {
+					t.Errorf("%v after %d requests and %s", err, s.requests, took)
+				}
+			})
+		})
+	}
+}
+
+// TestCallerGone: the end of the caller's time is no reason to try again.
+func TestCallerGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s, start := &silent{}, time.Now()
+		client := nova.New(&gophercloud.ServiceClient{
+			ProviderClient: &gophercloud.ProviderClient{HTTPClient: http.Client{Transport: s}}, Endpoint: "http://nova.invalid/v2.1/",
+		})
+		if err := client.Notify(ctx, []nova.Event{{Tag: "a"}}); !errors.Is(err, context.DeadlineExceeded) || s.requests != 1 || time.Since(start) != time.Second {
+			t.Errorf("%v after %d requests and %s", err, s.requests, time.Since(start))
+		}
+	})
 }
 
 func ExampleNew() {
