@@ -41,8 +41,14 @@ func must(t *testing.T, err error) {
 // transport opens a transport whose exchange nobody else uses, and deletes that at the end.
 func transport(t *testing.T, o amqp.Options) (*amqp.Transport, string) {
 	t.Helper()
+	return transportTicking(t, o, 0)
+}
+
+// transportTicking is transport with another time between declarations, 0 for the usual one.
+func transportTicking(t *testing.T, o amqp.Options, tick time.Duration) (*amqp.Transport, string) {
+	t.Helper()
 	exchange := "check-" + wire.NewID()[:12]
-	tr, err := amqp.Open(amqp.Config{URL: broker(t), ControlExchange: exchange, Options: o, OpTimeout: 5 * time.Second})
+	tr, err := amqp.Open(amqp.Config{URL: broker(t), ControlExchange: exchange, Options: o, OpTimeout: 5 * time.Second, Tick: tick})
 	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -105,10 +105,12 @@ func pythonsName(name, topic string) (string, bool) {
 	return "", false
 }
 
-// TestIntegrationExchangeOfOtherDurability: the control exchange is used as it is.
+// TestIntegrationExchangeOfOtherDurability: the control exchange is used as it is. When it is gone, which a restart of the
+// broker does to one that is not durable, it is declared as the options say.
 func TestIntegrationExchangeOfOtherDurability(t *testing.T) {
-	tr, exchange := transport(t, amqp.Options{Durable: true})
-	must(t, raw(t).ExchangeDeclare(exchange, "topic", false, false, false, false, nil))
+	tr, exchange := transportTicking(t, amqp.Options{Durable: true}, time.Second)
+	ch := raw(t)
+	must(t, ch.ExchangeDeclare(exchange, "topic", false, false, false, false, nil))
 	topic := "check-" + wire.NewID()[:12]
 	r, _ := listening(t, tr, rpc.Source{Topic: topic, Server: "h"})
 	if !<-r.up {
@@ -118,6 +120,15 @@ func TestIntegrationExchangeOfOtherDurability(t *testing.T) {
 	if got := <-r.bodies; got != `"x"` {
 		t.Errorf("got %s", got)
 	}
+	must(t, ch.ExchangeDelete(exchange, false, false))
+	if <-r.up || !<-r.up { // both within the next tick
+		t.Fatal("not listening again")
+	}
+	must(t, sendTo(t, tr, rpc.Message{To: rpc.Address{Topic: topic}, Body: []byte(`"y"`), Resend: true}))
+	if got := <-r.bodies; got != `"y"` {
+		t.Errorf("got %s", got)
+	}
+	must(t, ch.ExchangeDeclare(exchange, "topic", true, false, false, false, nil))
 	cleanTopic(t, topic)
 }
 

@@ -112,13 +112,21 @@ func (l *link) once(ctx context.Context, host Host, reset func()) (up time.Durat
 			return healthy, err
 		}
 	}
+	gone := missingExchange(err)
+	adopted := l.adopt && gone == l.config.ControlExchange
+	if adopted { // the next session declares it as the options say
+		l.adopt = false
+	}
 	if since.IsZero() {
+		if adopted {
+			return healthy, err
+		}
 		l.say(ctx, host, "cannot use the broker", err)
 		return 0, err
 	}
 	l.config.Observe(rpc.Event{Kind: rpc.EventLost, Link: l.name, Err: err})
 	l.say(ctx, host, "connection to the broker lost", err)
-	if sizeLimit(err) > 0 { // by the size of a message that is not sent again: the broker is well
+	if sizeLimit(err) > 0 || gone != "" { // by a message that is not sent again, or by what is declared again: the broker is well
 		return healthy, err
 	}
 	return time.Since(since), err

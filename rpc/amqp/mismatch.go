@@ -50,6 +50,23 @@ func asMismatch(err error) *MismatchError {
 	return nil
 }
 
+var aboutExchange = regexp.MustCompile(`(?:no|access to) exchange '(.*)' in vhost '`)
+
+// refusedExchange is the exchange that the broker names in an error of that code, as it names it; "" if err is none.
+func refusedExchange(err error, code int) string {
+	refused, ok := errors.AsType[*amqp091.Error](err)
+	if !ok || !refused.Server || refused.Code != code {
+		return ""
+	}
+	if m := aboutExchange.FindStringSubmatch(refused.Reason); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// missingExchange is the exchange that err says does not exist, or "".
+func missingExchange(err error) string { return refusedExchange(err, amqp091.NotFound) }
+
 // asRefusal is err if the broker refused a single operation with it, closing the channel and not the connection: a
 // [*MismatchError] if possible. It is nil if the connection is at stake.
 func asRefusal(err error) error {
