@@ -35,6 +35,9 @@ type Message struct {
 	TTL time.Duration
 	// Resend allows sending the message again when its confirmation was lost. Without it a message is never sent twice.
 	Resend bool
+	// Patient says that nobody waits to hear that the message arrived: the transport may tell that some milliseconds late,
+	// with that of others.
+	Patient bool
 	// Progress, if not nil, is told when the message is written.
 	Progress *Progress
 }
