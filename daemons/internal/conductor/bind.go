@@ -47,11 +47,7 @@ func (m *Manager) step(ctx context.Context, r arq.Request) error {
 	if r.Device.Type == arq.DeviceTypeNVMe {
 		return m.reserve(ctx, r)
 	}
-	args, err := mdevArgs(*r.Handle)
-	if err != nil {
-		return err
-	}
-	return m.cfg.Agents.CreateVGPUMdev(ctx, r.Hostname, args)
+	return m.createMdev(ctx, r)
 }
 
 // finish records how the step of a bind ended. Whether one that ran out of time, or was cut short, took effect nobody
@@ -68,6 +64,11 @@ func (m *Manager) finish(ctx context.Context, r arq.Request, stepErr error, bits
 	if stepErr != nil {
 		m.log.Error("bind failed", "arq", r.UUID, "host", r.Hostname, "error", stepErr)
 		return finished, errors.Join(stepErr, err)
+	}
+	var moved *arq.BadStateError
+	var gone *arq.NotFoundError
+	if errors.As(err, &moved) || errors.As(err, &gone) {
+		m.dropMdev(context.WithoutCancel(ctx), r)
 	}
 	return finished, err
 }
@@ -99,15 +100,6 @@ func (m *Manager) leave(ctx context.Context, current arq.Request, how arq.Leave)
 
 // deleted is what a request whose row is gone counts as.
 const deleted = "Deleted"
-
-func mdevArgs(h arq.Handle) (cyborgrpc.MdevArgs, error) {
-	address, err := h.Info.Address()
-	if err != nil {
-		return cyborgrpc.MdevArgs{}, err
-	}
-	asked, err := h.Info.Text("asked_type")
-	return cyborgrpc.MdevArgs{PCIAddr: address.String(), AskedType: asked, AHUUID: h.UUID}, err
-}
 
 func deref(s *string) string {
 	if s == nil {

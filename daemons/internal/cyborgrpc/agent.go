@@ -24,6 +24,10 @@ var (
 // the device's file in sysfs without a look before.
 var ErrNoMdev = rpc.Class{Module: builtinsModule, Name: "FileNotFoundError"}
 
+// ErrMdevExists is the class of what an agent answers to create_vgpu_mdev when the kernel has a mediated device of that
+// UUID already.
+var ErrMdevExists = rpc.Class{Module: builtinsModule, Name: "FileExistsError"}
+
 // FPGAProgramArgs are the arguments of fpga_program.
 type FPGAProgramArgs struct {
 	ControlpathID ControlpathDict `json:"controlpath_id"`
