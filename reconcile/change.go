@@ -187,7 +187,8 @@ func (c *change) deployable(p, q *Deployable) {
 	if p.DriverName == nil && q.DriverName != nil {
 		c.rows = append(c.rows, SetDriverName{Deployable: p.ID, To: *q.DriverName})
 	}
-	retained, removed := c.handles(p, q, m)
+	missing, removed := c.handles(p, q, m)
+	retained := uncounted(q, missing)
 
 	known := c.inTree(p)
 	sameTraits := sameSet(p.Traits(), traits)
@@ -204,6 +205,15 @@ func (c *change) deployable(p, q *Deployable) {
 		sameTraits: known && p.Offer != "" && sameTraits,
 		repeated:   known && !changed && (p.Offer != "" || !offered),
 	})
+}
+
+// uncounted is how many missing, held handles need units of their own: those by
+// which the rows outnumber num_accelerators. A driver whose number stays when a
+// handle goes missing still counts the unit, and its report says nothing new
+// when the handle comes back: the inventory has to be the same before and
+// after. What can be had is the same either way, total less reserved.
+func uncounted(q *Deployable, missing int) int {
+	return max(0, min(missing, len(q.Handles)+missing-q.NumAccelerators))
 }
 
 // attributes compares the attributes by key, the first of a repeated key

@@ -6,11 +6,11 @@ import (
 	"github.com/go-cyborg/cyborg/arq"
 )
 
-// handles compares the attach handles of a deployable. retained counts the
+// handles compares the attach handles of a deployable. missing counts the
 // held ones that are not reported; removed says that a free one goes without
 // being replaced, so the number of units in Placement may change. m is empty
 // when they are the same.
-func (c *change) handles(p, q *Deployable, m handleMatch) (retained int, removed bool) {
+func (c *change) handles(p, q *Deployable, m handleMatch) (missing int, removed bool) {
 	for i, group := range m.stored {
 		switch {
 		case len(group) == 0:
@@ -26,7 +26,7 @@ func (c *change) handles(p, q *Deployable, m handleMatch) (retained int, removed
 	for _, group := range m.missing {
 		for _, h := range group {
 			if h.Held() {
-				retained++
+				missing++
 				c.problem(Problem{Reason: ReasonMissing, Deployable: p.Name, Handle: handleName(h)})
 				continue
 			}
@@ -34,7 +34,7 @@ func (c *change) handles(p, q *Deployable, m handleMatch) (retained int, removed
 			c.rows = append(c.rows, DeleteHandle{Deployable: p.ID, Handle: h.ID, Info: h.Info})
 		}
 	}
-	return retained, removed
+	return missing, removed
 }
 
 // handleMatch pairs the handles of one deployable.

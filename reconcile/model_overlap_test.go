@@ -104,8 +104,7 @@ func (w *world) afterwards(report []reconcile.Device) error {
 	if err != nil {
 		return err
 	}
-	w.settle(honest, report)
-	return w.invariants(report)
+	return w.invariants(report, w.settle(honest, report))
 }
 
 // distinct gives every deployable a name of its own, and every handle a

@@ -59,10 +59,11 @@ func (w *world) run(m seams, report []reconcile.Device) reconcile.Result {
 
 // settle repeats a report: a name that another device gives up, and an NVMe
 // drive in the place of something else, take one report each.
-func (w *world) settle(m seams, report []reconcile.Device) {
+func (w *world) settle(m seams, report []reconcile.Device) (last reconcile.Result) {
 	for range 3 {
-		w.run(m, report)
+		last = w.run(m, report)
 	}
+	return last
 }
 
 func (w *world) faults(f *reconciletest.Fault) {
@@ -83,12 +84,15 @@ func (s scenario) check(m seams) error {
 	calm.faults(nil)
 	calm.settle(m, s.second)
 	want := calm.snapshot()
-	calm.run(m, s.second)
+	last := calm.run(m, s.second)
 	if diff := cmp.Diff(want, calm.snapshot()); diff != "" {
 		return fmt.Errorf("a repeated report changes something: %s", diff)
 	}
-	if err := calm.invariants(s.second); err != nil {
+	if err := calm.invariants(s.second, last); err != nil {
 		return fmt.Errorf("undisturbed: %w", err)
+	}
+	if err := calm.invariants(s.third, calm.settle(m, s.third)); err != nil {
+		return fmt.Errorf("undisturbed, another report: %w", err)
 	}
 	for at := range count.Count() {
 		for _, crash := range []bool{false, true} {
@@ -118,8 +122,7 @@ func (s scenario) disturbed(m seams, at int, crash bool, want []string) error {
 		return fmt.Errorf("the same report again does not end where it would have: %s", diff)
 	}
 	w = broken()
-	w.settle(m, s.third)
-	if err := w.invariants(s.third); err != nil {
+	if err := w.invariants(s.third, w.settle(m, s.third)); err != nil {
 		return fmt.Errorf("another report: %w", err)
 	}
 	return nil
@@ -235,9 +238,13 @@ func address0(info string) string {
 	return bus[:2] + "." + function[:1]
 }
 
-// invariants hold after a report has been carried out without a fault.
-func (w *world) invariants(report []reconcile.Device) error {
+// invariants hold after a report has been carried out without a fault; res is
+// what became of it.
+func (w *world) invariants(report []reconcile.Device, res reconcile.Result) error {
 	if err := w.safe(); err != nil {
+		return err
+	}
+	if err := w.exact(report, res); err != nil {
 		return err
 	}
 	inv, _ := w.store.Inventory(context.Background(), host)
@@ -320,8 +327,7 @@ func TestModelShrinks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genScenario.Draw(t, "scenario")
 		w := s.start()
-		w.settle(honest, s.second)
-		if err := w.invariants(s.second); err != nil {
+		if err := w.invariants(s.second, w.settle(honest, s.second)); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -137,8 +137,16 @@ func genReport(t *rapid.T) []reconcile.Device {
 func mutated(t *rapid.T, ds []reconcile.Device) []reconcile.Device {
 	var out []reconcile.Device
 	for _, d := range ds {
-		switch rapid.IntRange(0, 5).Draw(t, "fate") {
+		switch rapid.IntRange(0, 6).Draw(t, "fate") {
 		case 0:
+		case 6: // a driver that counts units, not the handles it sees
+			d.Deployables = slices.Clone(d.Deployables)
+			for k := range d.Deployables {
+				if p := &d.Deployables[k]; len(p.Handles) > 0 {
+					p.Handles = p.Handles[1:]
+				}
+			}
+			out = append(out, d)
 		case 1:
 			out = append(out, genDevice(t, int(d.ControlPath.Info[strings.IndexAny(d.ControlPath.Info, "aA")+1]-'0')%paths))
 		default:

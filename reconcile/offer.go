@@ -23,9 +23,9 @@ func Offered(d *Device, reported bool) bool {
 
 // DesiredReserved gives the inventory that Placement shall hold for a
 // deployable; every inventory write in the project goes through it. retained
-// is the number of held handles that are no longer reported: they stay in
-// total because their allocations live, and in reserved because nobody else
-// may have them. Everything is reserved while the device is missing, in
+// is the number of held handles that are no longer reported nor counted in
+// num_accelerators: they stay in total because their allocations live, and in
+// reserved because nobody else may have them. Everything is reserved while the device is missing, in
 // maintenance, or an NVMe device that is not available (reserved at bind, so
 // that no window opens when its guest leaves).
 func DesiredReserved(d *Device, p *Deployable, reported bool, retained int) (total, reserved int) {

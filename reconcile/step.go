@@ -130,7 +130,7 @@ type (
 		Offer      bool     `json:"offer"`
 
 		accelerators int      // num_accelerators of the report
-		retained     int      // held handles that are not reported
+		retained     int      // held handles that are neither reported nor counted in accelerators
 		oldTraits    []string // what the stored row asked for
 		sameTraits   bool     // the provider is known to carry Traits
 		repeated     bool     // only made sure of: skipped while nobody wrote the provider since
