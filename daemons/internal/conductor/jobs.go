@@ -49,7 +49,8 @@ func (m *Manager) programEach(ctx context.Context, requests []arq.Request) {
 	group.Wait()
 }
 
-// notifyCommitted tells Nova of requests by the states of their rows. Those that are gone are told as they were.
+// notifyCommitted tells Nova of requests by the states of their rows. One that has left its instance has no state to
+// tell, one that has not ended is told of by the sweep that ends it; neither keeps the others from being told.
 func (m *Manager) notifyCommitted(ctx context.Context, requests []arq.Request) error {
 	uuids := make([]string, len(requests))
 	for i, r := range requests {
@@ -63,12 +64,20 @@ func (m *Manager) notifyCommitted(ctx context.Context, requests []arq.Request) e
 	for _, r := range rows {
 		now[r.UUID] = r
 	}
-	told := make([]arq.Request, len(requests))
-	for i, r := range requests {
-		told[i] = r
-		if row, ok := now[r.UUID]; ok && row.InstanceUUID == r.InstanceUUID {
-			told[i] = row
+	told := make([]arq.Request, 0, len(requests))
+	for _, r := range requests {
+		row, ok := now[r.UUID]
+		switch {
+		case !ok, row.InstanceUUID != r.InstanceUUID:
+			m.log.Warn("nova is not told of a request that left its instance", "arq", r.UUID, "instance", r.InstanceUUID)
+		case !row.State.Resolved():
+			m.log.Warn("nova is not told of a bind that has not ended", "arq", r.UUID, "instance", r.InstanceUUID, "state", row.State)
+		default:
+			told = append(told, row)
 		}
+	}
+	if len(told) == 0 {
+		return nil
 	}
 	events, err := nova.Events(told)
 	if err != nil {

@@ -154,6 +154,54 @@ func TestProgrammingJobs(t *testing.T) {
 	}
 }
 
+// TestSiblingsAreTold: Nova hears of what is bound although another request of the patch has gone, and a third one's
+// outcome could not be written; the sweep ends that and tells of it.
+func TestSiblingsAreTold(t *testing.T) {
+	t.Parallel()
+	broken := &unfinishable{}
+	w, requests := newFPGA(t, func(c *conductor.Config) {
+		broken.Store = c.Store
+		c.Store = broken
+	})
+	broken.uuid = requests[1]
+	answered := make(chan struct{})
+	w.agents.programs = func(context.Context) (bool, error) { <-answered; return true, nil }
+	if err := w.bindAll(t, requests, "4", "4", "4"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.conductor.ARQDeleteByUUID(as(t, true, ""), requests[:1]); err != nil {
+		t.Fatal(err)
+	}
+	close(answered)
+	w.stop()
+	if diff := cmp.Diff([]arq.State{arq.BindStarted, arq.Bound}, w.states(t, requests[1:])); diff != "" {
+		t.Error(diff)
+	}
+	want := []nova.Body{{Events: []nova.Event{{Name: nova.EventName, ServerUUID: instance, Tag: requests[2], Status: nova.StatusCompleted}}}}
+	if diff := cmp.Diff(want, w.nova.Bodies()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNobodyToTellOf: a patch of which no request is left is no notification.
+func TestNobodyToTellOf(t *testing.T) {
+	t.Parallel()
+	w, requests := newFPGA(t, nil)
+	answered := make(chan struct{})
+	w.agents.programs = func(context.Context) (bool, error) { <-answered; return true, nil }
+	if err := w.bindAll(t, requests, "4"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.conductor.ARQDeleteByUUID(as(t, true, ""), requests[:1]); err != nil {
+		t.Fatal(err)
+	}
+	close(answered)
+	w.stop()
+	if bodies := w.nova.Bodies(); len(bodies) > 0 {
+		t.Errorf("Nova was told %v", bodies)
+	}
+}
+
 // TestBatchWithProgramming: a later request of the patch fails. As in Cyborg 17 the earlier one is programmed and bound
 // all the same, the caller gets the error and Nova is told nothing.
 func TestBatchWithProgramming(t *testing.T) {
