@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	ackBatch = 64                    // replies acknowledged at once
+	ackBatch = 64                    // replies acknowledged at once, if the broker may send as many
 	ackDelay = 50 * time.Millisecond // or after this long
 )
 
@@ -24,7 +24,7 @@ type listener struct {
 	queues   []Queue
 	prefetch int
 	receiver rpc.Receiver
-	batch    bool  // acknowledge in batches: a redelivered reply finds nobody waiting
+	batch    int   // replies acknowledged at once, since a redelivered one finds nobody waiting; 0 = each delivery at once
 	offset   int64 // where the fanout stream is read on; 0 = at its last message
 }
 
@@ -38,7 +38,7 @@ func newListener(config *resolved, s rpc.Source, r rpc.Receiver, fanout string) 
 	l := &listener{receiver: r, prefetch: s.Prefetch}
 	name := "replies"
 	if s.ReplyQueue != "" {
-		l.queues, l.batch = []Queue{config.Options.ReplyQueue(s.ReplyQueue)}, true
+		l.queues = []Queue{config.Options.ReplyQueue(s.ReplyQueue)}
 	} else {
 		exchange := s.Exchange
 		if exchange == "" {
@@ -49,6 +49,12 @@ func newListener(config *resolved, s rpc.Source, r rpc.Receiver, fanout string) 
 	}
 	if config.Options.Prefetch > 0 {
 		l.prefetch = config.Options.Prefetch
+	}
+	if s.ReplyQueue != "" {
+		l.batch = ackBatch
+		if l.prefetch > 0 { // the broker must not wait for acknowledgements that wait for more deliveries
+			l.batch = min(ackBatch, max(1, l.prefetch/2))
+		}
 	}
 	l.link = newLink(name, config, l.session)
 	return l
@@ -189,7 +195,7 @@ func (k *consumer) deliver(ctx context.Context, queue int, d amqp091.Delivery, o
 		delivery.Settle = k.passing(offset, delivery.Settle)
 	}
 	k.receiver.Deliver(ctx, delivery)
-	if k.unacked >= ackBatch {
+	if k.batch > 0 && k.unacked >= k.batch {
 		return k.acknowledge()
 	}
 	return nil
@@ -231,7 +237,7 @@ func (k *consumer) settler(tag uint64) func(bool) error {
 		switch {
 		case !ok:
 			return k.conn.channel.Reject(tag, false)
-		case !k.batch:
+		case k.batch == 0:
 			return k.conn.channel.Ack(tag, false)
 		}
 		if k.unacked == 0 {

@@ -170,3 +170,31 @@ func TestIntegrationQueuedCasts(t *testing.T) {
 	stop()
 	cleanTopic(t, topic)
 }
+
+// TestIntegrationFewUnsettledReplies: a small rabbit_qos_prefetch_count does not make each reply wait for the timer of the
+// batch that acknowledges the one before.
+func TestIntegrationFewUnsettledReplies(t *testing.T) {
+	for _, prefetch := range []int{1, 3} {
+		tr, _ := transport(t, amqp.Options{Prefetch: prefetch})
+		queue := tr.NewReplyQueue()
+		r, _ := listening(t, tr, rpc.Source{ReplyQueue: queue})
+		if !<-r.up {
+			t.Fatal("not listening")
+		}
+		const replies = 40
+		start := time.Now()
+		for range replies {
+			tr.Send(t.Context(), rpc.Message{To: rpc.Address{Queue: queue}, Body: []byte("{}")}, func(err error) {
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for range replies {
+			<-r.bodies
+		}
+		if took := time.Since(start); took > 500*time.Millisecond { // by the timer it is 2 s and 0.65 s
+			t.Errorf("%d replies at prefetch %d took %s", replies, prefetch, took)
+		}
+	}
+}

@@ -98,7 +98,7 @@ func TestOffsetsOfStreamsOnly(t *testing.T) {
 	}
 	l := newListener(&config, rpc.Source{Topic: "t", Server: "h"}, taker{}, "")
 	k := &consumer{listener: l, conn: &conn{}}
-	l.batch = true // acknowledges later, without a broker here
+	l.batch = ackBatch // acknowledges later, without a broker here
 	for queue, want := range []int64{0, 0, 8} {
 		d := amqp091.Delivery{Headers: amqp091.Table{streamOffset: int64(7)}, ContentType: "application/json"}
 		if err := k.deliver(t.Context(), queue, d, true); err != nil || l.offset != want {
