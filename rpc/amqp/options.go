@@ -47,7 +47,7 @@ type Options struct {
 	Login      string // rabbit_login_method: "" or AMQPLAIN, PLAIN, EXTERNAL
 	TLS        bool   // ssl
 	TLSVersion string // ssl_version: "" or TLSv1_2, TLSv1_3 as the lowest
-	KeyFile    string // ssl_key_file
+	KeyFile    string // ssl_key_file; "" = CertFile holds the key too
 	CertFile   string // ssl_cert_file
 	// CAFile is ssl_ca_file. With it the broker's certificate and name are verified; without it TLS only encrypts.
 	CAFile string

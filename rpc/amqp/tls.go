@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -25,7 +26,7 @@ func (o Options) tlsConfig(host string) (*tls.Config, error) {
 	}
 	config := &tls.Config{MinVersion: version, ServerName: host}
 	if o.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
+		pair, err := tls.LoadX509KeyPair(o.CertFile, cmp.Or(o.KeyFile, o.CertFile)) // one file may hold both, as in Python
 		if err != nil {
 			return nil, fmt.Errorf("ssl_cert_file or ssl_key_file: %w", err)
 		}

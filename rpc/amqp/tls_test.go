@@ -25,7 +25,7 @@ import (
 	"github.com/go-cyborg/cyborg/rpc/internal/wire"
 )
 
-// certificate makes a self-signed certificate for a host and gives it with the file that a client trusts it by.
+// certificate makes a self-signed certificate for a host and gives it with a file that holds it and its key.
 func certificate(t *testing.T, host string) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -41,8 +41,11 @@ func certificate(t *testing.T, host string) (tls.Certificate, string) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	must(t, err)
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	must(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "both.pem")
+	both := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
+	must(t, os.WriteFile(file, both, 0o600))
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
@@ -92,11 +95,12 @@ func TestIntegrationTLS(t *testing.T) {
 		options string
 		refused string
 	}{
-		"verified":       {right, "?ssl=true&ssl_ca_file=" + ca, ""},
-		"encrypted only": {right, "?ssl=1", ""},
-		"wrong CA":       {right, "?ssl=true&ssl_ca_file=" + otherCA, "unknown authority"},
-		"wrong name":     {misnamed, "?ssl=true&ssl_ca_file=" + misnamedCA, "127.0.0.1"},
-		"no such file":   {right, "?ssl=true&ssl_ca_file=/no/such/file", "ssl_ca_file"},
+		"verified":                      {right, "?ssl=true&ssl_ca_file=" + ca, ""},
+		"encrypted only":                {right, "?ssl=1", ""},
+		"key in the certificate's file": {right, "?ssl=true&ssl_cert_file=" + ca, ""},
+		"wrong CA":                      {right, "?ssl=true&ssl_ca_file=" + otherCA, "unknown authority"},
+		"wrong name":                    {misnamed, "?ssl=true&ssl_ca_file=" + misnamedCA, "127.0.0.1"},
+		"no such file":                  {right, "?ssl=true&ssl_ca_file=/no/such/file", "ssl_ca_file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := terminate(t, c.server, u.Hosts[0].Address())
