@@ -183,32 +183,6 @@ func (u *run) round(ctx context.Context, devices []DevicePlan) []Outcome {
 	return outcomes
 }
 
-// doubles removes the free doubles of devices before anything else: both rows
-// are on offer as one provider, which must not change while one of them could
-// still be bound by the old content. A device keeps waiting while its double
-// is there.
-func (u *run) doubles(ctx context.Context, tasks []*task, outcomes []Outcome) {
-	left := map[key]error{}
-	for _, t := range tasks {
-		if !t.plan.double {
-			continue
-		}
-		t.have = *t.plan.Have
-		if err := u.remove(ctx, t); err != nil {
-			outcomes[t.index].Err = err
-			left[t.plan.key()] = err
-		}
-	}
-	if len(left) == 0 {
-		return
-	}
-	for _, t := range tasks {
-		if err := left[t.plan.key()]; err != nil {
-			outcomes[t.index].Err = err
-		}
-	}
-}
-
 // insert creates the rows of all new devices.
 func (u *run) insert(ctx context.Context, tasks []*task, outcomes []Outcome) {
 	var fresh []*task

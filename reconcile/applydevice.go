@@ -27,7 +27,8 @@ func (u *run) device(ctx context.Context, t *task) error {
 	}
 	switch t.plan.Verdict {
 	case Remove:
-		return u.remove(ctx, t)
+		_, err := u.remove(ctx, t)
+		return err
 	case Update:
 		return u.update(ctx, t)
 	default:

@@ -73,8 +73,8 @@ func (t *task) withoutRefused(rows []Step) []Step {
 
 // remove drops the providers of a free device, then deletes its rows. When
 // Placement refuses one, every deployable of the device is taken off offer and
-// what is left of its providers reserved.
-func (u *run) remove(ctx context.Context, t *task) error {
+// what is left of its providers reserved: the device is kept.
+func (u *run) remove(ctx context.Context, t *task) (kept bool, err error) {
 	var refused error
 	for _, s := range t.plan.Steps {
 		drop, ok := s.(DropProvider)
@@ -82,7 +82,7 @@ func (u *run) remove(ctx context.Context, t *task) error {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return err
+			return false, err
 		}
 		id := ProviderUUID(drop.Name)
 		err := u.drop(ctx, drop.Name)
@@ -93,7 +93,7 @@ func (u *run) remove(ctx context.Context, t *task) error {
 			break
 		}
 		if u.placement(err) != nil {
-			return err
+			return false, err
 		}
 		u.forget(id)
 		t.dropped = append(t.dropped, id)
@@ -102,12 +102,12 @@ func (u *run) remove(ctx context.Context, t *task) error {
 		if !t.plan.double {
 			u.keep(t.have.ID)
 		}
-		return u.retainRefused(ctx, t)
+		return true, u.retainRefused(ctx, t)
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
-	return database(u.Store.Remove(ctx, &t.have))
+	return false, database(u.Store.Remove(ctx, &t.have))
 }
 
 // keep counts a device that is retained only because something is allocated
@@ -122,7 +122,8 @@ func (u *run) keep(device int64) {
 }
 
 // retainRefused withdraws every deployable of a device whose removal Placement
-// refused, and reserves each provider that still exists.
+// refused, and reserves each provider that was to go and still exists. One that
+// the row which stays has as well is on offer by that row.
 func (u *run) retainRefused(ctx context.Context, t *task) error {
 	var seen []Version
 	for k := range t.have.Deployables {
@@ -136,12 +137,20 @@ func (u *run) retainRefused(ctx context.Context, t *task) error {
 	var errs []error
 	for k := range t.have.Deployables {
 		p := &t.have.Deployables[k]
-		if p.Class() == "" || slices.Contains(t.dropped, ProviderUUID(p.Name)) {
+		if p.Class() == "" || !t.drops(p.Name) || slices.Contains(t.dropped, ProviderUUID(p.Name)) {
 			continue
 		}
 		errs = append(errs, u.reserve(ctx, t, reserve(&t.have, p)))
 	}
 	return errors.Join(errs...)
+}
+
+// drops reports whether the plan drops a provider.
+func (t *task) drops(name string) bool {
+	return slices.ContainsFunc(t.plan.Steps, func(s Step) bool {
+		d, ok := s.(DropProvider)
+		return ok && d.Name == name
+	})
 }
 
 // rowless drops providers that this run wrote and whose rows another run
