@@ -103,7 +103,7 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 		}},
 		{Name: "sweep", Run: manager.Run},
 		{Name: "rpc server", Run: func(ctx context.Context) error {
-			return errors.Join(server.Run(ctx), manager.Close(context.WithoutCancel(ctx)))
+			return serveThenFinish(ctx, p.Config.Seconds("DEFAULT", "graceful_shutdown_timeout"), log, server.Run, manager.Close)
 		}},
 	}, nil
 }
