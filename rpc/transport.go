@@ -33,7 +33,8 @@ type Message struct {
 	Body []byte
 	// TTL is how long the message may wait, from Send until a server takes it; 0 means for ever.
 	TTL time.Duration
-	// Resend allows sending the message again when its confirmation was lost. Without it a message is never sent twice.
+	// Resend allows sending the message again when its confirmation was lost. Without it a message that may have reached a
+	// queue is never sent again.
 	Resend bool
 	// Patient says that nobody waits to hear that the message arrived: the transport may tell that some milliseconds late,
 	// with that of others.

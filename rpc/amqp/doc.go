@@ -20,7 +20,8 @@
 // # What a lost connection means
 //
 // A message whose publish did not complete is sent first on the next connection. One that was written but not confirmed is
-// sent again only if [rpc.Message] says that it may; otherwise its sender is told [rpc.ErrUnconfirmed]. While the broker
+// sent again only if [rpc.Message] says that it may, or if the broker lost the exchange before; otherwise its sender is told
+// [rpc.ErrUnconfirmed]. Messages to an exchange that the user may not write to fail with [AccessError]. While the broker
 // is short of memory or disk nothing is taken from the outbox. Messages that wait together are written together; a message
 // held back for the others counts as written.
 //

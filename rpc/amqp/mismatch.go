@@ -64,6 +64,31 @@ func refusedExchange(err error, code int) string {
 	return ""
 }
 
+// namelessExchange is what the broker calls the exchange that has the empty name, to which replies go.
+const namelessExchange = "amq.default"
+
+// AccessError is an exchange that this user may not write to. Messages to it fail with it, and the link connects anew.
+type AccessError struct {
+	Exchange string // "amq.default" is the one that replies go to
+	Err      error  // in the broker's words, with the user
+}
+
+// Error names the exchange and what to do, and what the broker said.
+func (e *AccessError) Error() string {
+	return fmt.Sprintf("no permission to write to exchange '%s': grant it with rabbitmqctl set_permissions: %v", e.Exchange, e.Err)
+}
+
+// Unwrap is what the broker said.
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// asAccessError recognises 403 ACCESS_REFUSED on an exchange.
+func asAccessError(err error) *AccessError {
+	if exchange := refusedExchange(err, amqp091.AccessRefused); exchange != "" {
+		return &AccessError{Exchange: exchange, Err: err}
+	}
+	return nil
+}
+
 // missingExchange is the exchange that err says does not exist, or "".
 func missingExchange(err error) string { return refusedExchange(err, amqp091.NotFound) }
 

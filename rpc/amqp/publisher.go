@@ -3,8 +3,6 @@ package amqp
 import (
 	"context"
 	"errors"
-	"fmt"
-	"regexp"
 	"runtime"
 	"strconv"
 	"time"
@@ -30,13 +28,13 @@ type publisher struct {
 
 	// Both belong to the link's goroutine and outlive a session.
 	head   *item   // its publish failed: it was not delivered and comes first
-	resend []*item // written, not confirmed, and allowed to be sent again
-	// refused holds by exchange why the broker last refused its declaration; each reason is logged once.
-	refused map[string]string
+	resend []*item // written, not confirmed, and allowed to be sent again, or certainly not delivered
+	// refused holds by exchange why the broker last refused its declaration or a message; each reason is logged once.
+	refused map[string]error
 }
 
 func newPublisher(config *resolved) *publisher {
-	p := &publisher{outbox: newOutbox(), drain: make(chan struct{}), done: make(chan struct{}), refused: map[string]string{}}
+	p := &publisher{outbox: newOutbox(), drain: make(chan struct{}), done: make(chan struct{}), refused: map[string]error{}}
 	p.link = newLink("publish", config, p.session)
 	return p
 }
@@ -50,7 +48,11 @@ func (p *publisher) run(ctx context.Context) {
 		p.head.done(rpc.ErrClosed)
 	}
 	for _, i := range p.resend {
-		i.done(rpc.ErrUnconfirmed)
+		if i.confirm != nil {
+			i.done(rpc.ErrUnconfirmed)
+		} else {
+			i.done(rpc.ErrClosed)
+		}
 	}
 	p.head, p.resend = nil, nil
 }
@@ -81,42 +83,8 @@ func (p *publisher) session(ctx context.Context, c *conn, ready func()) error {
 		err = c.cause(err)
 	}
 	<-s.finished
-	p.collect(s.unsettled, sizeLimit(err))
+	p.collect(s.unsettled, err)
 	return err
-}
-
-// collect sorts what a lost connection left unconfirmed. A message larger than the broker's limit, if that ended the
-// connection, would end the next one too.
-func (p *publisher) collect(unsettled []*item, limit int) {
-	again := p.resend
-	p.resend = nil
-	for _, i := range unsettled {
-		switch {
-		case limit > 0 && len(i.wire) > limit:
-			i.done(fmt.Errorf("%w: %w", rpc.ErrNacked, &rpc.TooLargeError{Size: len(i.wire), Limit: limit}))
-		case i.Resend:
-			p.resend = append(p.resend, i)
-		default:
-			i.done(rpc.ErrUnconfirmed)
-		}
-	}
-	p.resend = append(p.resend, again...)
-}
-
-var oversize = regexp.MustCompile(`message size \d+ is larger than .*max size (\d+)`)
-
-// sizeLimit is the broker's limit on the size of a message, in bytes, if err says that one exceeded it, and 0 otherwise.
-func sizeLimit(err error) int {
-	refused, ok := errors.AsType[*amqp091.Error](err)
-	if !ok {
-		return 0
-	}
-	m := oversize.FindStringSubmatch(refused.Reason)
-	if m == nil {
-		return 0
-	}
-	limit, _ := strconv.Atoi(m[1]) // the pattern admits digits only
-	return limit
 }
 
 // next is the item to send now, or nil.
@@ -334,16 +302,16 @@ func (w *writer) reserve(ctx context.Context) error {
 }
 
 // route gives exchange and routing key of an address; a fanout nobody hears is no error, so it is not mandatory.
-func (w *writer) route(to rpc.Address) (exchange, key string, mandatory bool) {
+func (p *publisher) route(to rpc.Address) (exchange, key string, mandatory bool) {
 	exchange = to.Exchange
 	if exchange == "" {
-		exchange = w.link.config.ControlExchange
+		exchange = p.link.config.ControlExchange
 	}
 	switch {
 	case to.Queue != "":
 		return "", to.Queue, true
 	case to.Fanout:
-		return w.link.config.Options.FanoutExchange(to.Topic).Name, "", false
+		return p.link.config.Options.FanoutExchange(to.Topic).Name, "", false
 	case to.Server != "":
 		return exchange, to.Topic + "." + to.Server, true
 	}
@@ -365,18 +333,20 @@ func (w *writer) declare(to rpc.Address, exchange string) error {
 	}
 	// A fanout exchange disappears with its last queue, so it is declared before every message.
 	w.declared[exchange] = !to.Fanout
-	delete(w.refused, exchange)
+	if _, write := errors.AsType[*AccessError](w.refused[exchange]); !write { // which declaring it says nothing about
+		delete(w.refused, exchange)
+	}
 	return nil
 }
 
 // tell reports that the broker refuses an exchange, once per reason.
-func (w *writer) tell(exchange string, refusal error) {
-	if w.refused[exchange] == refusal.Error() {
+func (p *publisher) tell(exchange string, refusal error) {
+	if last := p.refused[exchange]; last != nil && last.Error() == refusal.Error() {
 		return
 	}
-	w.refused[exchange] = refusal.Error()
-	w.link.config.Logger.Error("messages to an exchange fail: the broker refuses it", "link", w.link.name, "exchange", exchange, "error", refusal)
-	w.link.config.Observe(rpc.Event{Kind: rpc.EventMismatch, Link: w.link.name, Queue: exchange, Err: refusal})
+	p.refused[exchange] = refusal
+	p.link.config.Logger.Error("messages to an exchange fail: the broker refuses it", "link", p.link.name, "exchange", exchange, "error", refusal)
+	p.link.config.Observe(rpc.Event{Kind: rpc.EventMismatch, Link: p.link.name, Queue: exchange, Err: refusal})
 }
 
 // message is the body with the properties that every oslo.messaging message has.

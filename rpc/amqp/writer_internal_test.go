@@ -131,7 +131,8 @@ func TestWhatALostConnectionLeaves(t *testing.T) {
 	}
 	p := newPublisher(&config)
 	p.resend = []*item{message("older", true, 1)}
-	p.collect([]*item{message("first", true, 1), message("once", false, 1), message("big", true, 9), message("second", true, 8)}, 8)
+	p.collect([]*item{message("first", true, 1), message("once", false, 1), message("big", true, 9), message("second", true, 8)},
+		&amqp091.Error{Code: amqp091.PreconditionFailed, Reason: "PRECONDITION_FAILED - message size 9 is larger than configured max size 8"})
 	var order []string
 	for i := p.next(); i != nil; i = p.next() {
 		order = append(order, string(i.Body))
@@ -141,5 +142,70 @@ func TestWhatALostConnectionLeaves(t *testing.T) {
 	}
 	if len(outcomes) != 2 || !errors.Is(outcomes["once"], rpc.ErrUnconfirmed) || !errors.Is(outcomes["big"], rpc.ErrNacked) {
 		t.Errorf("told: %v", outcomes)
+	}
+}
+
+// TestWhatARefusedExchangeLeaves: the broker names the exchange and not the message, which was the last one there or one before
+// it. What follows was never looked at; what is before it may have been delivered.
+func TestWhatARefusedExchangeLeaves(t *testing.T) {
+	t.Parallel()
+	config, err := Config{ControlExchange: "x"}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		cause  amqp091.Error
+		again  []string
+		denied []string
+		exact  string // the exchange in the error
+	}{
+		"missing": {
+			amqp091.Error{Code: amqp091.NotFound, Reason: "NOT_FOUND - no exchange 'x' in vhost '/'", Server: true},
+			[]string{"x resend", "x last", "y after"}, nil, "",
+		},
+		"denied": {
+			amqp091.Error{Code: amqp091.AccessRefused, Reason: "ACCESS_REFUSED - access to exchange 'x' in vhost '/' refused for user 'u'", Server: true},
+			[]string{"y after"}, []string{"x last", "x resend"}, "x",
+		},
+		"denied in the words of later brokers": {
+			amqp091.Error{Code: amqp091.AccessRefused, Reason: "ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'u'", Server: true},
+			[]string{"y after"}, []string{"x last", "x resend"}, "x",
+		},
+		"not the broker's word": {
+			amqp091.Error{Code: amqp091.NotFound, Reason: "NOT_FOUND - no exchange 'x' in vhost '/'"}, []string{"x resend"}, nil, "",
+		},
+		"another exchange": {
+			amqp091.Error{Code: amqp091.NotFound, Reason: "NOT_FOUND - no exchange 'z' in vhost '/'", Server: true}, []string{"x resend"}, nil, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPublisher(&config)
+			var denied, again []string
+			message := func(name string) *item {
+				return &item{
+					Message: rpc.Message{To: rpc.Address{Exchange: name[:1], Topic: "t"}, Body: []byte(name), Resend: name == "x resend"},
+					ctx:     t.Context(), confirm: &amqp091.DeferredConfirmation{},
+					done: func(err error) {
+						if access, ok := errors.AsType[*AccessError](err); ok && access.Exchange == c.exact {
+							denied = append(denied, name)
+						} else if !errors.Is(err, rpc.ErrUnconfirmed) {
+							t.Errorf("%s ended with %v", name, err)
+						}
+					},
+				}
+			}
+			p.collect([]*item{message("y before"), message("x first"), message("x resend"), message("x last"), message("y after")}, &c.cause)
+			for i := p.next(); i != nil; i = p.next() {
+				again = append(again, string(i.Body))
+				if !i.Resend && i.abandoned() != nil {
+					t.Errorf("%s counts as sent", i.Body)
+				}
+			}
+			slices.Sort(denied)
+			if !slices.Equal(again, c.again) || !slices.Equal(denied, c.denied) {
+				t.Errorf("sent again: %q, want %q; denied: %q, want %q", again, c.again, denied, c.denied)
+			}
+		})
 	}
 }
