@@ -67,6 +67,7 @@ func (o *outgoing) invoke(ctx context.Context) error {
 	}
 	w := &o.waiter
 	w.wake = make(chan struct{}, 1)
+	w.progress.began = o.started
 	if o.kind == KindCall {
 		if err := c.replies.open(ctx); err != nil {
 			return o.giveUp(ctx, err, "reply queue down")
@@ -214,8 +215,12 @@ func (o *outgoing) wait(ctx context.Context, renewed <-chan struct{}) error {
 			repeat = nil
 			o.again(ctx)
 		case <-missed:
-			if !o.progress.Sent() { // no server can have given a sign of life
-				o.monitor.Reset(o.period)
+			left := o.period // no server can have given a sign of life
+			if o.progress.Sent() {
+				left -= o.progress.ago()
+			}
+			if left > 0 {
+				o.monitor.Reset(left)
 				continue
 			}
 			return &TimeoutError{Method: o.method.name, MessageID: o.id, Reached: "no heartbeat"}

@@ -44,17 +44,23 @@ type Message struct {
 }
 
 // Progress tells how far a message got; the zero value is ready.
-type Progress struct{ sent atomic.Bool }
+type Progress struct {
+	began time.Time    // what sent counts from
+	sent  atomic.Int64 // nanoseconds until the message was last given to the broker; 0 = not yet
+}
 
 // MarkSent is called by the transport when the message has been given to the broker.
 func (p *Progress) MarkSent() {
 	if p != nil {
-		p.sent.Store(true)
+		p.sent.Store(max(1, int64(time.Since(p.began))))
 	}
 }
 
 // Sent reports whether the message has been given to the broker.
-func (p *Progress) Sent() bool { return p.sent.Load() }
+func (p *Progress) Sent() bool { return p.sent.Load() != 0 }
+
+// ago is how long ago the message was last given to the broker, which it was.
+func (p *Progress) ago() time.Duration { return time.Since(p.began) - time.Duration(p.sent.Load()) }
 
 // Address says where a message goes: to a reply queue, or to a topic, one server of it, or all.
 type Address struct {
