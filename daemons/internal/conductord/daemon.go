@@ -96,11 +96,7 @@ func start(ctx context.Context, p *service.Process) (_ []service.Part, err error
 			return errors.Join(client.Close(ctx), bus.Close(ctx))
 		}},
 		{Name: "health", Run: newHealth(p, db, place.Ping, own).run},
-		{Name: "heal", Run: func(ctx context.Context) error {
-			heal(ctx, p.Config, db, log)
-			<-ctx.Done()
-			return nil
-		}},
+		{Name: "heal", Run: func(ctx context.Context) error { return heal(ctx, p.Config, db, log) }},
 		{Name: "sweep", Run: manager.Run},
 		{Name: "rpc server", Run: func(ctx context.Context) error {
 			return serveThenFinish(ctx, p.Config.Seconds("DEFAULT", "graceful_shutdown_timeout"), log, server.Run, manager.Close)
