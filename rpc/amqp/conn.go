@@ -35,7 +35,7 @@ var errLost = errors.New("connection to the broker lost")
 
 // dial connects to one host and opens the channel, within the operation timeout.
 func dial(ctx context.Context, c *resolved, host Host, link string) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.OpTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.OpTimeout, fmt.Errorf("the log-in took longer than %s: %w", c.OpTimeout, context.DeadlineExceeded))
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", host.Address())
 	if err != nil {
@@ -53,7 +53,7 @@ func dial(ctx context.Context, c *resolved, host Host, link string) (*conn, erro
 	stop := context.AfterFunc(ctx, func() { s.socket.Close() })
 	defer stop()
 	err = s.open(stream, c, host, link)
-	if err == nil && !stop() {
+	if !stop() { // the socket was closed in the middle of it, for which the library has its own reasons
 		err = context.Cause(ctx)
 	}
 	if err != nil {
@@ -177,6 +177,9 @@ func explainLogin(err error, c *resolved, host Host) error {
 	if !ok {
 		return err
 	}
+	if errors.Is(err, amqp091.ErrVhost) { // the library's guess when the socket closes, before which the broker always says why
+		return fmt.Errorf("open virtual host %q: %w", c.url.VHost, errLost)
+	}
 	user, option := fmt.Sprintf("user %q", host.User), "transport_url"
 	if c.Options.Login == loginExternal {
 		user, option = "the user that the client certificate stands for", "ssl_cert_file"
@@ -197,8 +200,5 @@ func properties(name, link string) amqp091.Table {
 	return amqp091.Table{
 		"product":         "go-cyborg",
 		"connection_name": name + ":" + strconv.Itoa(os.Getpid()) + ":" + link,
-		"capabilities": amqp091.Table{
-			"authentication_failure_close": true, "connection.blocked": true, "consumer_cancel_notify": true, "publisher_confirms": true,
-		},
 	}
 }
