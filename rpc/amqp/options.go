@@ -25,12 +25,14 @@ type Options struct {
 	// 0 = 1800 s, negative = for ever.
 	TransientTTL time.Duration
 
-	CancelOnFailover bool   // enable_cancel_on_failover
-	QueueManager     bool   // use_queue_manager: readable names of reply and fanout queues
-	Hostname         string // hostname, for QueueManager
-	ProcessName      string // processname, for QueueManager
-	Prefetch         int    // rabbit_qos_prefetch_count on every consumer; 0 = what the listener asks for
-	Compression      string // kombu_compression: "" or "gzip"
+	CancelOnFailover bool // enable_cancel_on_failover
+	// QueueManager is use_queue_manager: readable names of reply and fanout queues, numbered from 1. A Transport counts its
+	// own: two of one host need different process names, or they consume each other's replies.
+	QueueManager bool
+	Hostname     string // hostname, for QueueManager
+	ProcessName  string // processname, for QueueManager
+	Prefetch     int    // rabbit_qos_prefetch_count on every consumer; 0 = what the listener asks for
+	Compression  string // kombu_compression: "" or "gzip"
 
 	// Heartbeat is heartbeat_timeout_threshold: a connection without a sign of life for this long is lost.
 	// 0 = 60 s, negative = what the broker asks for, 60 s by default: the AMQP library cannot do without.

@@ -1,9 +1,11 @@
 package amqp_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
+	"github.com/go-cyborg/cyborg/rpc"
 	"github.com/go-cyborg/cyborg/rpc/amqp"
 )
 
@@ -35,4 +37,22 @@ func TestIntegrationDeleteQueue(t *testing.T) {
 	if _, err := ch.QueueDeclarePassive(name, false, false, false, false, nil); err == nil {
 		t.Error("the queue is still there")
 	}
+}
+
+// TestManagedNames: the numbers of use_queue_manager are taken by the queues that have them in their names, and by no listener
+// of replies, whenever that begins.
+func TestManagedNames(t *testing.T) {
+	t.Parallel()
+	tr, err := amqp.Open(amqp.Config{URL: "rabbit://127.0.0.1:1/", Options: amqp.Options{QueueManager: true, Hostname: "h", ProcessName: "p"}})
+	must(t, err)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, want := range []string{"reply_h:p:1", "reply_h:p:2"} {
+		got := tr.NewReplyQueue()
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		must(t, tr.Listen(ended, rpc.Source{ReplyQueue: got}, nil))
+	}
+	must(t, tr.Close(t.Context()))
 }

@@ -77,7 +77,11 @@ func (t *Transport) Listen(ctx context.Context, s rpc.Source, r rpc.Receiver) er
 	if s.ReplyQueue == "" && (s.Topic == "" || s.Server == "") {
 		return fmt.Errorf("a listener needs a reply queue, or a topic and a server")
 	}
-	l := newListener(t.config, s, r, t.fanoutQueue(s.Topic))
+	fanout := ""
+	if s.ReplyQueue == "" {
+		fanout = t.fanoutQueue(s.Topic)
+	}
+	l := newListener(t.config, s, r, fanout)
 	if !t.add(l.link) {
 		return rpc.ErrClosed
 	}
