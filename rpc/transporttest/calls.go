@@ -254,7 +254,7 @@ func duplicates(t *testing.T, p Pair) {
 }
 
 func garbage(t *testing.T, p Pair) {
-	f := serve(t, p, rpc.ServerConfig{})
+	f := serve(t, p, rpc.ServerConfig{Prefetch: 1}) // what is not settled lets nothing more through
 	for _, body := range []string{
 		"", "not json", "[]", `{"oslo.version": "3.0", "oslo.message": "{}"}`, `{"oslo.version": "2.0", "oslo.message": "{"}`,
 		`{"oslo.version": "2.0", "oslo.message": {}}`, `{"method": 5}`, `{"method": "note", "args": [], "version": "x"}`,
@@ -345,8 +345,18 @@ func deadline(t *testing.T, p Pair) {
 		t.Errorf("it took %s", took)
 	}
 	ctx, giveUp := context.WithCancelCause(t.Context())
-	giveUp(errors.New("changed my mind"))
-	if _, err := slow.Call(ctx, f.remote, noArgs{}); errors.As(err, &timeout) && timeout.MessageID != "" && errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a cancelled call ended with %v", err)
+	cause := errors.New("changed my mind")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := slow.Call(ctx, f.remote, noArgs{})
+		ended <- err
+	}()
+	pause(silence)
+	giveUp(cause)
+	_, before := slow.Call(ctx, f.remote, noArgs{})
+	for when, err := range map[string]error{"before": before, "while it waited": receive(t, ended, "the end of a cancelled call")} {
+		if !errors.Is(err, cause) || errors.As(err, &timeout) {
+			t.Errorf("a call cancelled %s ended with %v", when, err)
+		}
 	}
 }
