@@ -161,15 +161,20 @@ func TestWhatARefusedExchangeLeaves(t *testing.T) {
 	}{
 		"missing": {
 			amqp091.Error{Code: amqp091.NotFound, Reason: "NOT_FOUND - no exchange 'x' in vhost '/'", Server: true},
-			[]string{"x resend", "x last", "y after"}, nil, "",
+			[]string{"x resend", "x last", "y after"},
+			nil, "",
 		},
 		"denied": {
 			amqp091.Error{Code: amqp091.AccessRefused, Reason: "ACCESS_REFUSED - access to exchange 'x' in vhost '/' refused for user 'u'", Server: true},
-			[]string{"y after"}, []string{"x last", "x resend"}, "x",
+			[]string{"y after"},
+			[]string{"x last", "x resend"},
+			"x",
 		},
 		"denied in the words of later brokers": {
 			amqp091.Error{Code: amqp091.AccessRefused, Reason: "ACCESS_REFUSED - write access to exchange 'x' in vhost '/' refused for user 'u'", Server: true},
-			[]string{"y after"}, []string{"x last", "x resend"}, "x",
+			[]string{"y after"},
+			[]string{"x last", "x resend"},
+			"x",
 		},
 		"not the broker's word": {
 			amqp091.Error{Code: amqp091.NotFound, Reason: "NOT_FOUND - no exchange 'x' in vhost '/'"}, []string{"x resend"}, nil, "",
