@@ -27,7 +27,7 @@ const (
 	EventRefused      EventKind = "refused"       // a request for a method, version or arguments that the server does not have
 	EventStray        EventKind = "stray"         // a reply that nobody waits for: late, repeated or misdirected
 	EventDuplicate    EventKind = "duplicate"     // a request that was run already
-	EventExpired      EventKind = "expired"       // a request that waited here longer than its caller does
+	EventExpired      EventKind = "expired"       // a request that waited for a worker longer than its Delivery.TTL
 	EventReplyDropped EventKind = "reply_dropped" // a reply that cannot be delivered: no queue, or too large
 	EventMismatch     EventKind = "mismatch"      // an object of the broker differs from what was declared
 )

@@ -91,7 +91,9 @@ type Receiver interface {
 type Delivery struct {
 	// Body is the receiver's to keep, and not to change.
 	Body []byte
-	// TTL is what the message had left when the broker handed it over; 0 means no limit.
+	// TTL is how long the sender waits at the most, counted from the call of Deliver; 0 means no limit. In memory it is what
+	// the message had left then; over AMQP it is what it was sent with, whatever it has spent of that in its queue, where the
+	// broker sees to it, and in the library's buffer behind deliveries that block, where nobody does.
 	TTL time.Duration
 	// Invalid, if not nil, says why the body must not be acted upon, such as a wrong content type. The receiver may still
 	// look into it to answer the sender, and then rejects it.
