@@ -51,7 +51,7 @@ func (a *acceptor) heartbeat(q *incoming, interval time.Duration, halt <-chan st
 		if err != nil {
 			return
 		}
-		m := Message{To: Address{Queue: q.wire.ReplyQueue}, Body: body, Patient: true}
+		m := Message{To: Address{Queue: q.wire.ReplyQueue}, Body: body}
 		a.transport.Send(a.base, m, func(err error) {
 			if errors.Is(err, ErrUndeliverable) {
 				select {

@@ -123,7 +123,6 @@ func (o *outgoing) publish(ctx context.Context) error {
 	m := Message{
 		To:       Address{Exchange: t.Exchange, Topic: t.Topic, Server: t.Server},
 		Resend:   o.method.idempotent,
-		Patient:  o.kind == KindCall, // which waits for its reply
 		Progress: &o.progress,
 	}
 	if o.kind == KindCastAll {

@@ -101,7 +101,7 @@ func (s *replySender) send(unique string, x answer) {
 }
 
 func (p *pendingReply) send() {
-	p.sender.transport.Send(p.sender.ctx, Message{To: Address{Queue: p.queue}, Body: p.body, Resend: true, Patient: true}, p.finished)
+	p.sender.transport.Send(p.sender.ctx, Message{To: Address{Queue: p.queue}, Body: p.body, Resend: true}, p.finished)
 }
 
 // finished is told the outcome of an attempt.

@@ -36,9 +36,6 @@ type Message struct {
 	// Resend allows sending the message again when its confirmation was lost. Without it a message that may have reached a
 	// queue is never sent again.
 	Resend bool
-	// Patient says that nobody waits to hear that the message arrived: the transport may tell that some milliseconds late,
-	// with that of others.
-	Patient bool
 	// Progress, if not nil, is told when the message is written.
 	Progress *Progress
 }

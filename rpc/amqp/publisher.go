@@ -77,7 +77,7 @@ func (p *publisher) session(ctx context.Context, c *conn, ready func()) error {
 	defer p.outbox.watch(true)
 	w := writer{publisher: p, conn: c, settler: s, declared: map[string]bool{p.link.config.ControlExchange: true}}
 	err = w.run(ctx)
-	s.end()
+	close(s.queue)
 	if err != nil || ctx.Err() != nil {
 		c.kill() // lets the settler see the end of every confirmation
 		err = c.cause(err)
@@ -267,7 +267,7 @@ func (w *writer) send(ctx context.Context, i *item) error {
 	}
 	i.confirm = confirm
 	i.Progress.MarkSent()
-	w.settler.add(settling{item: i, exchange: exchange, key: key})
+	w.settler.queue <- settling{item: i, exchange: exchange, key: key}
 	return nil
 }
 

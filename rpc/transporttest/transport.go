@@ -115,8 +115,7 @@ func undeliverable(t *testing.T, p Pair) {
 			for i := range each {
 				server := []string{"here", "ghost"}[i%2]
 				done := make(chan struct{})
-				m := rpc.Message{To: rpc.Address{Topic: topic, Server: server}, Body: []byte(`{}`), Patient: i/2%2 == 0}
-				p.Client.Send(t.Context(), m, func(err error) {
+				p.Client.Send(t.Context(), rpc.Message{To: rpc.Address{Topic: topic, Server: server}, Body: []byte(`{}`)}, func(err error) {
 					completed.Add(1)
 					if errors.Is(err, rpc.ErrUndeliverable) != (server == "ghost") {
 						wrong.Add(1)
@@ -153,7 +152,7 @@ func completion(t *testing.T, p Pair) {
 		}()
 		go func() {
 			pause(time.Duration(rand.IntN(20)) * time.Millisecond)
-			p.Client.Send(ctx, rpc.Message{To: rpc.Address{Topic: topic}, Body: []byte(`{}`), Patient: i%2 == 0}, func(error) {
+			p.Client.Send(ctx, rpc.Message{To: rpc.Address{Topic: topic}, Body: []byte(`{}`)}, func(error) {
 				if counts[i].Add(1) == 1 {
 					all.Done()
 				}
